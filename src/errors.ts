@@ -1,0 +1,236 @@
+/**
+ * The one error class of this package, its closed list of codes, and the delivery verdict.
+ *
+ * Tell errors apart by `code`, never by text: messages are for people and may change in any release.
+ */
+
+/**
+ * What is known of a request after a failure.
+ *
+ * - `not_sent`: nothing of it was handed to a connection, or it was refused before anything could act. Repeating is safe.
+ * - `answered`: the peer's answer is known.
+ * - `unknown`: bytes went out and no answer is known. The peer may have acted.
+ */
+export type Delivery = "not_sent" | "answered" | "unknown";
+
+/** What was seen of an exchange; the ground on which a {@link Delivery} stands. */
+export interface DeliveryEvidence {
+  /** The request was handed to a connection. That bytes reached the peer can't be known. */
+  readonly handedOver: boolean;
+  /** The head of the answer arrived. */
+  readonly headersSeen: boolean;
+  /** Messages that arrived before the end, on a stream. */
+  readonly messages: number;
+  /** Milliseconds from the start of the attempt to its end. */
+  readonly elapsedMs: number;
+  /** Attempts made, this one included. */
+  readonly attempts: number;
+}
+
+/** The headers of a failed answer that callers act on. */
+export interface AnswerHints {
+  readonly wwwAuthenticate?: string | undefined;
+  readonly retryAfter?: string | undefined;
+}
+
+/** The typed `details` of each code. A code is listed here or it does not exist. */
+export interface ErrorDetails {
+  /** An option is missing, unknown, or out of range. `suggestion` is the name that was probably meant. */
+  invalid_options: { readonly option: string; readonly reason: string; readonly suggestion?: string | undefined };
+  /** An argument of a call can't be used. */
+  invalid_argument: { readonly argument: string; readonly reason: string };
+  /** A URL is refused by the endpoint policy. It is shown without userinfo and query values. */
+  invalid_url: { readonly url: string; readonly reason: string };
+  /** A header can't be sent. Its value is never shown. */
+  invalid_header: { readonly header: string; readonly reason: string };
+  /** No connection could be made. */
+  connect_failed: { readonly origin: string; readonly reason: string };
+  /** The connection ended before the answer was complete. */
+  connection_broken: { readonly origin: string; readonly reason: string };
+  /** A deadline passed. */
+  timeout: {
+    readonly phase: "connect" | "idle" | "total";
+    /** The option that sets the deadline. */
+    readonly option: string;
+    readonly limitMs: number;
+  };
+  /** The operation was ended from our side: a client closed, a route fenced, an account signed out. */
+  cancelled: { readonly reason: string };
+  /** The owner refused the request in its last synchronous check before it was written. */
+  not_admitted: { readonly reason: string };
+  /** A limit was passed. `option` is the option that raises it. */
+  limit_exceeded: { readonly option: string; readonly limit: number };
+  /** The answer is not what MCP over HTTP allows: its status, media type or body. */
+  unexpected_answer: AnswerHints & {
+    readonly status: number;
+    readonly mediaType: string;
+    /** At most 512 characters, without control characters. */
+    readonly snippet: string;
+    readonly reason: string;
+  };
+  /** A redirect that is not followed. */
+  redirect_refused: { readonly status: number; readonly location: string; readonly reason: string };
+  /** A JSON-RPC message that breaks the protocol, for the call whose id it carries. */
+  invalid_answer: { readonly reason: string };
+  /** A stream that ended without the response. */
+  stream_ended: { readonly reason: string };
+  /** A JSON-RPC error of the peer. */
+  peer_error: AnswerHints & {
+    readonly rpcCode: number;
+    readonly rpcMessage: string;
+    readonly rpcData: unknown;
+    /** Absent on transports without HTTP. */
+    readonly httpStatus?: number | undefined;
+  };
+  /** No revision is spoken by both sides. */
+  unsupported_version: { readonly supported: readonly string[]; readonly ours: readonly string[] };
+  /** The peer does not offer what was asked for. */
+  unsupported: { readonly feature: string };
+  /** The peer asked for input that nobody here answers. `capability` is what would have to be configured. */
+  input_required: { readonly capability: string; readonly key: string };
+  /** A list walk stopped making progress. */
+  no_progress: { readonly method: string; readonly pages: number };
+  /** The tool's definition carries an invalid `x-mcp-header`, so that it can't be called. */
+  invalid_tool: { readonly tool: string; readonly path: string; readonly reason: string };
+  /** A child process could not be started. */
+  spawn_failed: { readonly command: string; readonly reason: string };
+  /** A child process is gone. `stderrTail` is bounded and without control characters. */
+  process_exited: {
+    readonly exitCode: number | undefined;
+    readonly signal: string | undefined;
+    readonly stderrTail: string;
+  };
+  /** A store's folder or file can't be used. */
+  store_unavailable: { readonly path: string; readonly reason: string };
+  /** Another process holds the store. */
+  store_in_use: { readonly path: string };
+  /** The store is on a full disk. Nothing was written. */
+  store_full: { readonly path: string };
+  /** The store was written by a newer version of this package. */
+  store_newer_format: { readonly path: string; readonly found: number; readonly known: number };
+  /** A listening address is taken or may not be used. */
+  listen_failed: { readonly address: string; readonly reason: string };
+  /** An authorization snapshot can't be read as a whole. Single bad entries are quarantined instead. */
+  invalid_snapshot: { readonly reason: string };
+  /** A published description of a connector version is refused. `member` names the place. */
+  invalid_release: { readonly member: string; readonly reason: string };
+  /** No connector has this key. */
+  unknown_connector: { readonly connectorKey: string };
+  /** A connector needs its account to authorize it. */
+  authorization_required: { readonly connectorKey: string; readonly reauthorize: boolean };
+  /** A connector has no usable route now. */
+  route_unavailable: {
+    readonly connectorKey: string;
+    readonly state: string;
+    readonly nextAttemptAt?: number | undefined;
+  };
+}
+
+/** The closed list of error codes. */
+export type ErrorCode = keyof ErrorDetails;
+
+/** What every error may carry beside the details of its code. */
+export interface EvidenceDetail {
+  readonly evidence?: DeliveryEvidence | undefined;
+}
+
+/** How an error is made: by name, never by position. */
+export interface ErrorInit<C extends ErrorCode> {
+  readonly message: string;
+  /** `not_sent` when left out: the failure came before any request. */
+  readonly delivery?: Delivery | undefined;
+  readonly details: ErrorDetails[C] & EvidenceDetail;
+  /** The caught value, when there is one. Never facts: those are in `details`. */
+  readonly cause?: unknown;
+}
+
+const BRAND = Symbol.for("remote-connector.error");
+
+/**
+ * Every failure of this package, but for a caller's own abort, which rejects with the signal's reason untouched.
+ *
+ * `code` says what happened, `details` is typed by it, `delivery` says whether the peer may have acted.
+ */
+export class RemoteConnectorError<C extends ErrorCode = ErrorCode> extends Error {
+  readonly code: C;
+  readonly delivery: Delivery;
+  readonly details: ErrorDetails[C] & EvidenceDetail;
+
+  constructor(code: C, init: ErrorInit<C>) {
+    super(init.message, init.cause === undefined ? undefined : { cause: init.cause });
+    this.code = code;
+    this.delivery = init.delivery ?? "not_sent";
+    this.details = init.details;
+  }
+
+  static {
+    Object.defineProperty(this.prototype, "name", { value: "RemoteConnectorError", configurable: true });
+    Object.defineProperty(this.prototype, BRAND, { value: true });
+  }
+
+  /** The error as plain data, for logs and wires. The cause is left out: it may be anything. */
+  toJSON(): { name: string; code: C; message: string; delivery: Delivery; details: ErrorDetails[C] & EvidenceDetail } {
+    return { name: this.name, code: this.code, message: this.message, delivery: this.delivery, details: this.details };
+  }
+}
+
+/** A {@link RemoteConnectorError} of any code, as a union that narrows on `code`. */
+export type AnyRemoteConnectorError = { [C in ErrorCode]: RemoteConnectorError<C> }[ErrorCode];
+
+/**
+ * Whether `value` is an error of this package, made by any copy of it, and of `code` when one is given.
+ */
+export function isRemoteConnectorError(value: unknown): value is AnyRemoteConnectorError;
+export function isRemoteConnectorError<C extends ErrorCode>(value: unknown, code: C): value is RemoteConnectorError<C>;
+export function isRemoteConnectorError(value: unknown, code?: ErrorCode): boolean {
+  if (typeof value !== "object" || value === null || Reflect.get(value, BRAND) !== true) return false;
+  return code === undefined || Reflect.get(value, "code") === code;
+}
+
+const CAUTION: Record<Delivery, number> = { not_sent: 0, answered: 1, unknown: 2 };
+
+/** Verdicts of rejected promises, and of the reasons that ended them. Primitives are kept in a short list of their own. */
+const verdicts = new WeakMap<object, Delivery>();
+const primitiveVerdicts = new Map<unknown, Delivery>();
+const PRIMITIVES_KEPT = 64;
+
+/**
+ * Remembers how far the request behind `promise` got when `reason`, a value that the caller owns, ended it.
+ * For the clients of this package; {@link deliveryOf} reads it.
+ */
+export function recordDelivery(promise: Promise<unknown>, reason: unknown, delivery: Delivery): void {
+  verdicts.set(promise, delivery);
+  const known = lookUp(reason);
+  if (known !== undefined && CAUTION[known] >= CAUTION[delivery]) return;
+  if (isObject(reason)) {
+    verdicts.set(reason, delivery);
+    return;
+  }
+  primitiveVerdicts.delete(reason);
+  primitiveVerdicts.set(reason, delivery);
+  if (primitiveVerdicts.size > PRIMITIVES_KEPT) {
+    for (const oldest of primitiveVerdicts.keys()) {
+      primitiveVerdicts.delete(oldest);
+      break;
+    }
+  }
+}
+
+/**
+ * The delivery verdict of a failed call.
+ *
+ * Give it the promise that the call returned: that is exact. An error of this package answers by itself. A bare abort
+ * reason, which can have ended many calls, answers with the most cautious of their verdicts; `undefined` means that
+ * nothing is known of the value.
+ */
+export function deliveryOf(subject: unknown): Delivery | undefined {
+  return isRemoteConnectorError(subject) ? subject.delivery : lookUp(subject);
+}
+
+function lookUp(subject: unknown): Delivery | undefined {
+  return isObject(subject) ? verdicts.get(subject) : primitiveVerdicts.get(subject);
+}
+
+function isObject(value: unknown): value is object {
+  return (typeof value === "object" && value !== null) || typeof value === "function";
+}

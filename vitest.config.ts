@@ -1,0 +1,18 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    reporters: ["default", "./test/support/closing-line-reporter.ts"],
+    projects: [
+      { test: { name: "unit", include: ["test/unit/**/*.test.ts", "test/architecture/**/*.test.ts"] } },
+      {
+        test: {
+          name: "integration",
+          include: ["test/contract/**/*.test.ts", "test/integration/**/*.test.ts", "test/package/**/*.test.ts"],
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+        },
+      },
+    ],
+  },
+});
