@@ -43,6 +43,8 @@ export interface ErrorDetails {
   invalid_url: { readonly url: string; readonly reason: string };
   /** A header can't be sent. Its value is never shown. */
   invalid_header: { readonly header: string; readonly reason: string };
+  /** The `authorize` port failed, so that nothing was sent. */
+  authorize_failed: { readonly reason: string };
   /** No connection could be made. */
   connect_failed: { readonly origin: string; readonly reason: string };
   /** The connection ended before the answer was complete. */
@@ -90,6 +92,8 @@ export interface ErrorDetails {
   input_required: { readonly capability: string; readonly key: string };
   /** A list walk stopped making progress. */
   no_progress: { readonly method: string; readonly pages: number };
+  /** No tool in reach has this name. */
+  unknown_tool: { readonly tool: string };
   /** The tool's definition carries an invalid `x-mcp-header`, so that it can't be called. */
   invalid_tool: { readonly tool: string; readonly path: string; readonly reason: string };
   /** A child process could not be started. */
@@ -114,10 +118,14 @@ export interface ErrorDetails {
   invalid_snapshot: { readonly reason: string };
   /** A published description of a connector version is refused. `member` names the place. */
   invalid_release: { readonly member: string; readonly reason: string };
+  /** A fault of this package itself. The cause is what was thrown. */
+  internal_error: { readonly reason: string };
   /** No connector has this key. */
   unknown_connector: { readonly connectorKey: string };
   /** A connector needs its account to authorize it. */
   authorization_required: { readonly connectorKey: string; readonly reauthorize: boolean };
+  /** The account's session is missing, or its server refuses it. `status` is the refusal; absent when nothing was sent. */
+  account_not_ready: { readonly status?: number | undefined };
   /** A connector has no usable route now. */
   route_unavailable: {
     readonly connectorKey: string;
@@ -166,6 +174,12 @@ export class RemoteConnectorError<C extends ErrorCode = ErrorCode> extends Error
   static {
     Object.defineProperty(this.prototype, "name", { value: "RemoteConnectorError", configurable: true });
     Object.defineProperty(this.prototype, BRAND, { value: true });
+  }
+
+  /** The same failure as seen from an exchange: its verdict and evidence in place of those that it was made with. */
+  withEvidence(delivery: Delivery, evidence: DeliveryEvidence): RemoteConnectorError<C> {
+    const details = { ...this.details, evidence };
+    return new RemoteConnectorError(this.code, { message: this.message, delivery, details, cause: this.cause });
   }
 
   /** The error as plain data, for logs and wires. The cause is left out: it may be anything. */

@@ -4,6 +4,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 /** The id of a request. `0` and `""` are ordinary ids: never test one by truthiness. */
 export type RequestId = string | number;
 
+/** The error of a response: an integer code, and `""` as message when the peer gave none. */
 export interface JsonRpcError {
   readonly code: number;
   readonly message: string;
@@ -37,13 +38,18 @@ export type Message =
   | { readonly kind: "notification"; readonly method: string; readonly params: unknown }
   | { readonly kind: "result"; readonly id: RequestId; readonly result: JsonObject }
   | { readonly kind: "error"; readonly id: RequestId | undefined; readonly error: JsonRpcError }
-  /** `id` is the id that the broken message carries, when it carries a usable one. */
+  /**
+   * `id` is the call that a broken response answers, when it carries a usable one. What has a method has none here: its id
+   * is of its sender's space, and may equal one of ours by chance.
+   */
   | { readonly kind: "invalid"; readonly id: RequestId | undefined; readonly reason: string };
 
+/** Whether a parsed JSON value is an object: neither `null` nor an array. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Whether a value can be a request's id: a string, or a number without a fraction. */
 export function isRequestId(value: unknown): value is RequestId {
   return typeof value === "string" || (typeof value === "number" && Number.isInteger(value));
 }
@@ -51,8 +57,9 @@ export function isRequestId(value: unknown): value is RequestId {
 /**
  * Tells what kind of JSON-RPC message a parsed JSON value is. Total: throws nothing.
  *
- * `error: null` beside a result counts as absent, and so does `result: null` beside an error. A response with neither or
- * both, or a result that is no object, is `invalid`. Source: 2026-07-28, Overview, Messages.
+ * `null` counts as absent for what can't be `null` when it is there: `error` and `method`, and `result` beside an error. A
+ * response with neither or both, with a result that is no object, or with a method, is `invalid`.
+ * Source: 2026-07-28, Overview, Messages.
  */
 export function classifyMessage(value: unknown): Message {
   if (!isJsonObject(value)) {
@@ -60,9 +67,13 @@ export function classifyMessage(value: unknown): Message {
   }
   const rawId = value["id"];
   const id = isRequestId(rawId) ? rawId : undefined;
-  if (value["jsonrpc"] !== "2.0") return { kind: "invalid", id, reason: 'without jsonrpc "2.0"' };
-  const method = value["method"];
+  const method = value["method"] ?? undefined;
+  const answers = (value["result"] ?? value["error"] ?? undefined) !== undefined;
+  if (value["jsonrpc"] !== "2.0") {
+    return { kind: "invalid", id: method === undefined || answers ? id : undefined, reason: 'without jsonrpc "2.0"' };
+  }
   if (method !== undefined) {
+    if (answers) return { kind: "invalid", id, reason: "both a method and a result or error" };
     if (typeof method !== "string") return { kind: "invalid", id: undefined, reason: "method is not a string" };
     const params = value["params"];
     if (rawId === undefined) return { kind: "notification", method, params };

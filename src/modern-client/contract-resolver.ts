@@ -1,0 +1,82 @@
+import { isRemoteConnectorError } from "../errors.js";
+import { RpcCode, type ToolListCheck } from "../protocol/index.js";
+import { ContractBook, type KnownContract, knownIn } from "./contract-book.js";
+import type { ToolWalk } from "./tool-walk.js";
+
+interface Waiter {
+  readonly tool: string;
+  readonly resolve: (known: KnownContract) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Finds the contract that a call is made with, by listing the tools when it is not known.
+ *
+ * Calls that wait share one walk, and each goes on as soon as the walk has met its tool. A walk is nobody's own: a caller
+ * who gives up does not end it.
+ */
+export class ContractResolver {
+  readonly book = new ContractBook();
+  readonly #walk: ToolWalk;
+  /** Who waits for the walk under way. */
+  #waiting: Set<Waiter> | undefined;
+  /** Who waits for a walk that must begin later than the one under way. */
+  #later = new Set<Waiter>();
+
+  constructor(walk: ToolWalk) {
+    this.#walk = walk;
+  }
+
+  /** What a walk says of the tool: one under way, or a new one. Rejects with what the walk rejects with. */
+  find(tool: string): Promise<KnownContract> {
+    return new Promise((resolve, reject) => {
+      const waiter = { tool, resolve, reject };
+      if (this.#waiting === undefined) this.#begin(new Set([waiter]));
+      else this.#waiting.add(waiter);
+    });
+  }
+
+  /** What a walk says of the tool that begins after this moment. */
+  findAnew(tool: string): Promise<KnownContract> {
+    if (this.#waiting === undefined) return this.find(tool);
+    return new Promise((resolve, reject) => {
+      this.#later.add({ tool, resolve, reject });
+    });
+  }
+
+  #begin(waiting: Set<Waiter>): void {
+    this.#waiting = waiting;
+    this.#walk((check) => serve(waiting, check)).then(
+      ({ check }) => {
+        this.book.replace(check);
+        this.#conclude(waiting, (waiter) => waiter.resolve(this.book.find(waiter.tool)));
+      },
+      (error: unknown) => this.#conclude(waiting, (waiter) => concludeFailed(waiter, error)),
+    );
+  }
+
+  #conclude(waiting: ReadonlySet<Waiter>, conclude: (waiter: Waiter) => void): void {
+    this.#waiting = undefined;
+    for (const waiter of waiting) conclude(waiter);
+    if (this.#later.size === 0) return;
+    const later = this.#later;
+    this.#later = new Set();
+    this.#begin(later);
+  }
+}
+
+function serve(waiting: Set<Waiter>, check: ToolListCheck): void {
+  for (const waiter of waiting) {
+    const known = knownIn(check, waiter.tool);
+    if (known.kind === "unknown") continue;
+    waiting.delete(waiter);
+    waiter.resolve(known);
+  }
+}
+
+/** A server without `tools/list` can still have tools; they have no contract then. */
+function concludeFailed(waiter: Waiter, error: unknown): void {
+  const hasNoList = isRemoteConnectorError(error, "peer_error") && error.details.rpcCode === RpcCode.methodNotFound;
+  if (hasNoList) waiter.resolve({ kind: "unknown" });
+  else waiter.reject(error);
+}

@@ -1,0 +1,295 @@
+import { deliveryOf, isRemoteConnectorError, recordDelivery, RemoteConnectorError } from "../errors.js";
+import {
+  type CallToolResult,
+  type Diagnostic,
+  type DiscoverResult,
+  EMPTY_CONTRACT,
+  isModernRevision,
+  type JsonObject,
+  type ListToolsResult,
+  mirrorArguments,
+  type MirroredHeader,
+  MODERN_REVISIONS,
+  RawJson,
+  type Tool,
+  type ToolContract,
+  ToolListCheck,
+} from "../protocol/index.js";
+import { type Deadlines, HttpEndpoint, LIFECYCLE_TIMEOUT_MS, resolveDeadlines } from "../transport/index.js";
+import type { CallOptions, DetailedResult, ToolCallOptions, WithDetail } from "./call-options.js";
+import {
+  type ModernClientConfig,
+  type ModernStreamableHTTPClientOptions,
+  resolveModernClientOptions,
+} from "./client-options.js";
+import type { KnownContract } from "./contract-book.js";
+import { ContractResolver } from "./contract-resolver.js";
+import { type CallContext, type CallOutcome, type CallPlan, ModernCall, rawResultOf } from "./modern-call.js";
+import { prepareRequest, prepareToolCall } from "./request-message.js";
+import { type ToolPage, type ToolWalkResult, walkTools } from "./tool-walk.js";
+
+/** A call of a tool. */
+export interface ToolCall {
+  readonly name: string;
+  /** An object; as {@link RawJson} its text is sent as it is, digits beyond 2^53 included. */
+  readonly arguments?: JsonObject | RawJson | undefined;
+}
+
+/** Every tool of a server, with the contracts that calls need. */
+export interface AllTools {
+  readonly tools: readonly Tool[];
+  /** How each tool's arguments are mirrored into headers. Immutable: hand one to a call with `contract`. */
+  readonly contracts: ReadonlyMap<string, ToolContract>;
+  /** Names that the server gave to more than one tool; the first of each is in `tools`. */
+  readonly duplicates: ReadonlySet<string>;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * A client for one MCP server over Streamable HTTP in revision 2026-07-28: stateless, one POST per request.
+ *
+ * Every method rejects with a `RemoteConnectorError` that says by its `delivery` whether the server may have acted, or with
+ * the caller's own `signal.reason`; `deliveryOf(promise)` gives the verdict then. Any number of calls may run at once.
+ * Nothing is retried but a request that was never written or that the server refused for its headers.
+ *
+ * Source: 2026-07-28, Streamable HTTP.
+ */
+export class ModernStreamableHTTPClient {
+  readonly #config: ModernClientConfig;
+  readonly #endpoint: HttpEndpoint;
+  readonly #context: CallContext;
+  readonly #contracts: ContractResolver;
+  #lastId = 0;
+
+  /** Throws `invalid_options`, `invalid_url` or `invalid_header`. Opens no connection. */
+  constructor(options: ModernStreamableHTTPClientOptions) {
+    const config = resolveModernClientOptions(options);
+    this.#config = config;
+    this.#endpoint = new HttpEndpoint(config.url, config.transport, config.authorize);
+    this.#context = { config, endpoint: this.#endpoint, nextId: () => (this.#lastId += 1) };
+    this.#contracts = new ContractResolver((onPage) => this.#walk({}, onPage));
+  }
+
+  /**
+   * Asks the server for its versions, capabilities and identity.
+   *
+   * Rejects with `unsupported_version` (`answered`) when it speaks no modern revision that we speak, and with
+   * `invalid_answer` when it doesn't say. Source: 2026-07-28, Discovery.
+   */
+  discover(options: CallOptions & WithDetail): Promise<DetailedResult<DiscoverResult>>;
+  discover(options?: CallOptions): Promise<DiscoverResult>;
+  discover(options: CallOptions & Partial<WithDetail> = {}): Promise<unknown> {
+    return this.#call("server/discover", {}, options, this.#lifecycle(options), parseDiscoverResult);
+  }
+
+  /**
+   * One page of the server's tools, checked: a tool that can't be used is left out with a diagnostic, the others stay.
+   *
+   * `cursor` is the `nextCursor` of the page before; `""` is a cursor, `null` and absent ask for the first page.
+   * Source: 2026-07-28, Tools, Listing Tools; Pagination.
+   */
+  listTools(
+    params: { readonly cursor?: string | null | undefined } | undefined,
+    options: CallOptions & WithDetail,
+  ): Promise<DetailedResult<ListToolsResult>>;
+  listTools(params?: { readonly cursor?: string | null | undefined }, options?: CallOptions): Promise<ListToolsResult>;
+  listTools(
+    params: { readonly cursor?: string | null | undefined } = {},
+    options: CallOptions & Partial<WithDetail> = {},
+  ): Promise<unknown> {
+    const cursor = params.cursor ?? undefined;
+    const request = cursor === undefined ? {} : { cursor };
+    return this.#call("tools/list", request, options, this.#lifecycle(options), (result, outcome) => {
+      const check = new ToolListCheck({ honoursHeaders: true });
+      const { tools } = check.page(entriesOf(result));
+      this.#contracts.book.add(check);
+      for (const diagnostic of check.diagnostics) this.#report(diagnostic, outcome);
+      return { ...result, tools };
+    });
+  }
+
+  /**
+   * All pages of the server's tools in one walk, within `maxPages`, `maxItems` and `maxListBytes`; `totalTimeoutMs` is that
+   * of the whole walk.
+   *
+   * Rejects in addition with `no_progress` and `limit_exceeded` (both `answered`): a list is never cut silently.
+   */
+  listAllTools(options: CallOptions = {}): Promise<AllTools> {
+    const promise = this.#walk(options).then(({ tools, check }) => {
+      this.#contracts.book.replace(check);
+      const { contracts, duplicates, diagnostics } = check;
+      return { tools, contracts, duplicates, diagnostics };
+    });
+    // A caller's own reason carries no verdict; the last page's is the walk's.
+    promise.catch((reason: unknown) => {
+      if (!isRemoteConnectorError(reason)) recordDelivery(promise, reason, deliveryOf(reason) ?? "unknown");
+    });
+    return promise;
+  }
+
+  /**
+   * Calls a tool. A result with `isError: true` is an outcome of the tool: the call resolves.
+   *
+   * The arguments that the tool's definition marks with `x-mcp-header` travel in headers too. A tool whose definition is
+   * not known is listed first. Rejects with `invalid_tool` (`not_sent`) for one whose annotations are invalid, with
+   * `peer_error` (`answered`), `input_required` (`answered`), and as every method.
+   *
+   * Source: 2026-07-28, Tools, Calling Tools; Streamable HTTP, Custom Headers from Tool Parameters.
+   */
+  callTool(call: ToolCall, options: ToolCallOptions & WithDetail): Promise<DetailedResult<CallToolResult>>;
+  callTool(call: ToolCall, options?: ToolCallOptions): Promise<CallToolResult>;
+  callTool(call: ToolCall, options: ToolCallOptions & Partial<WithDetail> = {}): Promise<unknown> {
+    try {
+      const { name } = call;
+      const args = call.arguments instanceof RawJson ? call.arguments.value : call.arguments;
+      const known = options.contract === undefined ? this.#contracts.book.find(name) : knownContract(options.contract);
+      const mirror = (found: KnownContract): MirroredHeader[] => mirrorArguments(contractOf(found, name), args);
+      return this.#start<unknown>({
+        request: prepareToolCall(name, call.arguments, options.meta),
+        options,
+        deadlines: resolveDeadlines(options, this.#config.transport),
+        mirrored: known.kind === "unknown" ? () => this.#contracts.find(name).then(mirror) : mirror(known),
+        correctHeaders: () => this.#contracts.findAnew(name).then(mirror),
+        shape: options.detail === true ? detailed(identity) : resultOf,
+      });
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /** Sends a request of any method. `params._meta` and `options.meta` are merged. */
+  request(
+    method: string,
+    params: JsonObject | undefined,
+    options: CallOptions & WithDetail,
+  ): Promise<DetailedResult<JsonObject>>;
+  request(method: string, params?: JsonObject, options?: CallOptions): Promise<JsonObject>;
+  request(method: string, params: JsonObject = {}, options: CallOptions & Partial<WithDetail> = {}): Promise<unknown> {
+    return this.#call(method, params, options, resolveDeadlines(options, this.#config.transport), identity);
+  }
+
+  /** Ends what runs with `cancelled` and drops all connections. Sends nothing. Idempotent. */
+  close(): Promise<void> {
+    return this.#endpoint.close();
+  }
+
+  #call(
+    method: string,
+    params: JsonObject,
+    options: CallOptions & Partial<WithDetail>,
+    deadlines: Deadlines,
+    shape: (result: JsonObject, outcome: CallOutcome) => JsonObject,
+  ): Promise<unknown> {
+    try {
+      return this.#start<unknown>({
+        request: prepareRequest(method, params, options.meta),
+        options,
+        deadlines,
+        mirrored: NO_HEADERS,
+        shape: options.detail === true ? detailed(shape) : (outcome) => shape(outcome.result, outcome),
+      });
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  #start<T>(plan: CallPlan<T>): Promise<T> {
+    return new ModernCall(this.#context, plan).start().promise;
+  }
+
+  #walk(options: CallOptions, onPage?: (check: ToolListCheck) => void): Promise<ToolWalkResult> {
+    const { clock } = this.#config.transport;
+    const startedAt = clock.now();
+    const fetchPage = (cursor: string | undefined): Promise<ToolPage> => {
+      const deadlines = this.#lifecycle(options);
+      const totalTimeoutMs = Math.max(1, deadlines.totalTimeoutMs - (clock.now() - startedAt));
+      return this.#start({
+        request: prepareRequest("tools/list", cursor === undefined ? {} : { cursor }, options.meta),
+        options,
+        deadlines: { ...deadlines, totalTimeoutMs },
+        mirrored: NO_HEADERS,
+        shape: ({ result, message }) => ({
+          entries: entriesOf(result),
+          nextCursor: result["nextCursor"],
+          bytes: message.length,
+        }),
+      });
+    };
+    return walkTools(fetchPage, this.#config.walk, onPage).then((walked) => {
+      for (const diagnostic of walked.check.diagnostics) this.#config.onDiagnostic?.(diagnostic);
+      return walked;
+    });
+  }
+
+  #lifecycle(options: CallOptions): Deadlines {
+    const { transport } = this.#config;
+    const totalTimeoutMs = Math.min(transport.totalTimeoutMs, LIFECYCLE_TIMEOUT_MS);
+    return resolveDeadlines(options, { ...transport, totalTimeoutMs });
+  }
+
+  #report(diagnostic: Diagnostic, outcome: CallOutcome): void {
+    outcome.diagnostics.push(diagnostic);
+    this.#config.onDiagnostic?.(diagnostic);
+  }
+}
+
+const NO_HEADERS: readonly MirroredHeader[] = [];
+
+function resultOf({ result }: CallOutcome): JsonObject {
+  return result;
+}
+
+function identity(result: JsonObject): JsonObject {
+  return result;
+}
+
+function detailed<T>(shape: (result: JsonObject, outcome: CallOutcome) => T) {
+  return (outcome: CallOutcome): DetailedResult<T> => ({
+    result: shape(outcome.result, outcome),
+    raw: rawResultOf(outcome),
+    diagnostics: outcome.diagnostics,
+    delivery: "answered",
+  });
+}
+
+function knownContract(contract: ToolContract): KnownContract {
+  return { kind: "known", contract };
+}
+
+/** A tool that no list shows is called without mirrored arguments; the server says when it misses them. */
+function contractOf(known: KnownContract, tool: string): ToolContract {
+  if (known.kind === "known") return known.contract;
+  if (known.kind === "unknown") return EMPTY_CONTRACT;
+  const { path, reason } = known;
+  throw new RemoteConnectorError("invalid_tool", {
+    message: `The tool ${JSON.stringify(tool)} can't be called: an x-mcp-header in its definition is ${reason}.`,
+    details: { tool, path, reason },
+  });
+}
+
+function entriesOf(result: JsonObject): readonly unknown[] {
+  const tools = result["tools"];
+  if (Array.isArray(tools)) return tools;
+  throw new RemoteConnectorError("invalid_answer", {
+    message: "The answer breaks the protocol: tools/list without a list of tools.",
+    delivery: "unknown",
+    details: { reason: "no list of tools" },
+  });
+}
+
+function parseDiscoverResult(result: JsonObject): JsonObject {
+  const supported = result["supportedVersions"];
+  if (!Array.isArray(supported) || !supported.every((version) => typeof version === "string")) {
+    throw new RemoteConnectorError("invalid_answer", {
+      message: "The answer breaks the protocol: server/discover without supportedVersions.",
+      delivery: "unknown",
+      details: { reason: "no supportedVersions" },
+    });
+  }
+  if (supported.some(isModernRevision)) return result;
+  throw new RemoteConnectorError("unsupported_version", {
+    message: "The server speaks no modern revision that this client speaks.",
+    delivery: "answered",
+    details: { supported, ours: MODERN_REVISIONS },
+  });
+}

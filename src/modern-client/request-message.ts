@@ -1,0 +1,85 @@
+import { RemoteConnectorError } from "../errors.js";
+import { encodeHeaderValue, isJsonObject, type JsonObject, type MirroredHeader, RawJson } from "../protocol/index.js";
+import { encodeJson } from "./request-meta.js";
+
+/** A request before it has an id: what its body and its headers say. */
+export interface OutgoingRequest {
+  readonly method: string;
+  /** The members of `params` as JSON, without `_meta` and without the braces; may be empty. */
+  readonly paramsJson: string;
+  /** What `Mcp-Name` mirrors, when the method has it. */
+  readonly name: string | undefined;
+  /** The caller's own `_meta`. */
+  readonly meta: JsonObject | undefined;
+}
+
+/** Which member of `params` the header `Mcp-Name` mirrors. Source: 2026-07-28, Streamable HTTP, Standard Request Headers. */
+const NAMED_BY: ReadonlyMap<string, string> = new Map([
+  ["tools/call", "name"],
+  ["prompts/get", "name"],
+  ["resources/read", "uri"],
+  ["tasks/get", "taskId"],
+  ["tasks/update", "taskId"],
+  ["tasks/cancel", "taskId"],
+]);
+
+const VISIBLE = /^[!-~]+$/;
+
+/** Prepares a request of any method. Throws `invalid_argument` (`not_sent`) for what can't be sent. */
+export function prepareRequest(method: string, params: JsonObject = {}, meta?: JsonObject): OutgoingRequest {
+  if (!VISIBLE.test(method)) refuse("method", "must be visible ASCII");
+  const { _meta: own, ...members } = params;
+  if (own !== undefined && !isJsonObject(own)) refuse("params._meta", "must be an object");
+  const nameMember = NAMED_BY.get(method);
+  const name = nameMember === undefined ? undefined : members[nameMember];
+  if (nameMember !== undefined && typeof name !== "string") refuse(`params.${nameMember}`, "must be a string");
+  return {
+    method,
+    paramsJson: encodeJson("params", members).slice(1, -1),
+    name: typeof name === "string" ? name : undefined,
+    meta: own === undefined ? meta : { ...own, ...meta },
+  };
+}
+
+/** Prepares a `tools/call`; arguments given as {@link RawJson} keep their text. Throws `invalid_argument` (`not_sent`). */
+export function prepareToolCall(
+  name: string,
+  args: JsonObject | RawJson | undefined,
+  meta?: JsonObject,
+): OutgoingRequest {
+  if (typeof name !== "string") refuse("name", "must be a string");
+  let paramsJson = `"name":${JSON.stringify(name)}`;
+  if (args instanceof RawJson) {
+    if (!isJsonObject(args.value)) refuse("arguments", "must be an object");
+    paramsJson += `,"arguments":${args.text}`;
+  } else if (args !== undefined) {
+    if (!isJsonObject(args)) refuse("arguments", "must be an object");
+    paramsJson += `,"arguments":${encodeJson("arguments", args)}`;
+  }
+  return { method: "tools/call", paramsJson, name, meta };
+}
+
+/** The body of a request. Source: 2026-07-28, Streamable HTTP, Sending Messages. */
+export function encodeBody(request: OutgoingRequest, id: number, metaJson: string): string {
+  const rest = request.paramsJson === "" ? "" : `,${request.paramsJson}`;
+  return `{"jsonrpc":"2.0","id":${String(id)},"method":${JSON.stringify(request.method)},"params":{"_meta":${metaJson}${rest}}}`;
+}
+
+/** The headers of a request: those of the client, and those that mirror the body. */
+export function encodeHeaders(
+  client: readonly string[],
+  request: OutgoingRequest,
+  mirrored: readonly MirroredHeader[],
+): string[] {
+  const headers = [...client, "Mcp-Method", request.method];
+  if (request.name !== undefined) headers.push("Mcp-Name", encodeHeaderValue(request.name));
+  for (const { header, value } of mirrored) headers.push(header, encodeHeaderValue(value));
+  return headers;
+}
+
+function refuse(argument: string, reason: string): never {
+  throw new RemoteConnectorError("invalid_argument", {
+    message: `The argument ${argument} ${reason}.`,
+    details: { argument, reason },
+  });
+}

@@ -1,0 +1,87 @@
+import { RemoteConnectorError } from "../errors.js";
+import { refuseOption } from "../options.js";
+import { type Implementation, isMetaKey, type JsonObject, MetaKey, MODERN_REVISION } from "../protocol/index.js";
+
+/** What a client puts in every request's `_meta`, encoded once. */
+export interface ClientMeta {
+  readonly keys: ReadonlySet<string>;
+  /** The members as JSON, without the braces. */
+  readonly json: string;
+}
+
+/** What one request adds to it. */
+export interface CallMeta {
+  /** The caller's own members, merged. */
+  readonly members?: JsonObject | undefined;
+  readonly progressToken?: number | undefined;
+  readonly logLevel?: string | undefined;
+}
+
+export interface ClientMetaParts {
+  readonly clientInfo: Implementation | false;
+  readonly capabilities: JsonObject;
+  readonly further: JsonObject;
+}
+
+/**
+ * Encodes the members that every request carries. Throws `invalid_options` for a further key that breaks the grammar of
+ * `_meta` keys or that the client sets itself. Source: 2026-07-28, Overview, `_meta`.
+ */
+export function composeClientMeta({ clientInfo, capabilities, further }: ClientMetaParts): ClientMeta {
+  const members: Record<string, unknown> = { [MetaKey.protocolVersion]: MODERN_REVISION };
+  if (clientInfo !== false) members[MetaKey.clientInfo] = clientInfo;
+  members[MetaKey.clientCapabilities] = capabilities;
+  for (const [key, value] of Object.entries(further)) {
+    if (!isMetaKey(key)) refuseOption("meta", `holds ${JSON.stringify(key)}, which is no _meta key`);
+    if (Object.hasOwn(members, key) || key === MetaKey.progressToken) {
+      refuseOption("meta", `holds ${JSON.stringify(key)}, which the client sets itself`);
+    }
+    members[key] = value;
+  }
+  return { keys: new Set(Object.keys(members)), json: JSON.stringify(members).slice(1, -1) };
+}
+
+/**
+ * The `_meta` of one request as JSON. Throws `invalid_argument` (`not_sent`) for a member that the client sets itself: it is
+ * neither overwritten nor lost.
+ */
+export function encodeMeta(client: ClientMeta, call: CallMeta): string {
+  let json = `{${client.json}`;
+  if (call.progressToken !== undefined) json += `,"progressToken":${String(call.progressToken)}`;
+  if (call.logLevel !== undefined) json += `,"${MetaKey.logLevel}":${JSON.stringify(call.logLevel)}`;
+  for (const [key, value] of Object.entries(call.members ?? {})) {
+    const taken =
+      client.keys.has(key) ||
+      (key === MetaKey.progressToken && call.progressToken !== undefined) ||
+      (key === MetaKey.logLevel && call.logLevel !== undefined);
+    if (taken) {
+      throw new RemoteConnectorError("invalid_argument", {
+        message: `The _meta key ${JSON.stringify(key)} is set by the client itself.`,
+        details: { argument: "meta", reason: `${key} is set by the client` },
+      });
+    }
+    if (value !== undefined) json += `,${JSON.stringify(key)}:${encodeMember(key, value)}`;
+  }
+  return `${json}}`;
+}
+
+function encodeMember(key: string, value: unknown): string {
+  return encodeJson(`meta.${key}`, value);
+}
+
+/** JSON of a caller's value. Throws `invalid_argument` (`not_sent`) for what has no JSON form. */
+export function encodeJson(argument: string, value: unknown): string {
+  let json: string | undefined;
+  let cause: unknown;
+  try {
+    json = JSON.stringify(value);
+  } catch (error) {
+    cause = error;
+  }
+  if (json !== undefined) return json;
+  throw new RemoteConnectorError("invalid_argument", {
+    message: `The argument ${argument} has no JSON form.`,
+    details: { argument, reason: "no JSON form" },
+    cause,
+  });
+}

@@ -1,0 +1,41 @@
+/**
+ * What a diagnostic can be about. Each is something the peer did that this package tolerates, and that nobody should
+ * have to find in a log.
+ */
+export type DiagnosticKind =
+  /** A tool was left out because its `x-mcp-header` is invalid. */
+  | "tool_excluded"
+  /** An entry of a list was left out: no object, no name, no usable schema. */
+  | "entry_dropped"
+  /** A later entry with a name that was there already was left out. */
+  | "duplicate_entry"
+  /** An optional member of a wrong type was removed. */
+  | "member_removed"
+  /** Data on a stream that is no JSON-RPC message. Reported once per stream. */
+  | "not_a_message"
+  /** A request of the server where the revision allows none. */
+  | "server_request"
+  /** A response that belongs to no request of ours. */
+  | "unmatched_response"
+  /** A response was matched though its id came back as a string. */
+  | "id_echoed_as_string"
+  /** The last event of a stream came without its blank line. */
+  | "unterminated_event"
+  /** Progress that does not increase. It was passed on. */
+  | "progress_not_increasing"
+  /** A caller's handler threw. */
+  | "handler_failed"
+  /** A declared method is not there; its list reads as empty. */
+  | "declared_but_missing"
+  /** A list walk was begun again because the server refused its cursor. */
+  | "walk_restarted";
+
+/** Something tolerated. `message` is for people; decide by `kind`. */
+export interface Diagnostic {
+  readonly kind: DiagnosticKind;
+  readonly message: string;
+  /** The tool, member or method concerned. */
+  readonly subject?: string | undefined;
+  /** The place inside the subject, for a schema. */
+  readonly path?: string | undefined;
+}

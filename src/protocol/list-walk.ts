@@ -1,0 +1,76 @@
+import { RemoteConnectorError } from "../errors.js";
+
+/** How far a list walk may go. */
+export interface ListWalkLimits {
+  readonly maxPages: number;
+  readonly maxItems: number;
+  readonly maxListBytes: number;
+}
+
+/** What the walk needs to know of a page. */
+export interface WalkedPage {
+  /** Entries on the page, all of them. */
+  readonly items: number;
+  /** Names or URIs that no earlier page had. */
+  readonly fresh: number;
+  readonly bytes: number;
+  readonly nextCursor: unknown;
+}
+
+/** The default limits of a walk. */
+export const LIST_WALK_LIMITS: ListWalkLimits = { maxPages: 64, maxItems: 10_000, maxListBytes: 64 * 1024 * 1024 };
+
+/**
+ * The paging decisions of one walk through a list.
+ *
+ * A cursor is opaque: `""` is one, and cursors are never compared. `null`, absence and anything that is no string end
+ * the walk. A page with a cursor that adds no new name ends it with `no_progress` (unless such a page may end it in
+ * peace); passing a limit ends it with `limit_exceeded`, never with a silent cut. Both errors have delivery `answered`.
+ *
+ * Source: 2026-07-28, Pagination.
+ */
+export class ListWalk {
+  readonly #method: string;
+  readonly #limits: ListWalkLimits;
+  readonly #stall: "fails" | "ends";
+  #pages = 0;
+  #items = 0;
+  #bytes = 0;
+
+  /** `stall`: what a page with a cursor and nothing new does; legacy servers are known to send them. */
+  constructor(method: string, limits: ListWalkLimits, stall: "fails" | "ends" = "fails") {
+    this.#method = method;
+    this.#limits = limits;
+    this.#stall = stall;
+  }
+
+  /** Counts a page; the cursor of the next one, or `undefined` when the walk is over. */
+  page(page: WalkedPage): string | undefined {
+    this.#pages += 1;
+    this.#items += page.items;
+    this.#bytes += page.bytes;
+    this.#require("maxItems", this.#items);
+    this.#require("maxListBytes", this.#bytes);
+    if (typeof page.nextCursor !== "string") return undefined;
+    if (page.fresh === 0) {
+      if (this.#stall === "ends") return undefined;
+      throw new RemoteConnectorError("no_progress", {
+        message: `${this.#method} gave a page that adds nothing new, and yet a cursor.`,
+        delivery: "answered",
+        details: { method: this.#method, pages: this.#pages },
+      });
+    }
+    this.#require("maxPages", this.#pages + 1);
+    return page.nextCursor;
+  }
+
+  #require(option: keyof ListWalkLimits, value: number): void {
+    const limit = this.#limits[option];
+    if (value <= limit) return;
+    throw new RemoteConnectorError("limit_exceeded", {
+      message: `${this.#method} passed its limit; ${option} raises it.`,
+      delivery: "answered",
+      details: { option, limit },
+    });
+  }
+}

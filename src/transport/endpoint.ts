@@ -1,0 +1,43 @@
+import { RemoteConnectorError } from "../errors.js";
+
+export interface EndpointPolicy {
+  /** Allows plain http to hosts other than loopback. What is sent there can be read and changed on the way. */
+  readonly allowInsecureHttp: boolean;
+}
+
+/**
+ * Parses an endpoint and applies the policy: https, or http on loopback; no userinfo, no fragment.
+ *
+ * Throws `invalid_url` (`not_sent`), which shows the URL without userinfo and query values.
+ */
+export function parseEndpoint(value: string | URL, policy: EndpointPolicy): URL {
+  const text = String(value);
+  if (!URL.canParse(text)) return refuse("(not a URL)", "not an absolute URL");
+  const url = new URL(text);
+  const shown = shownUrl(url);
+  if (url.protocol !== "https:" && url.protocol !== "http:") return refuse(shown, "neither https nor http");
+  if (url.username !== "" || url.password !== "") return refuse(shown, "holds userinfo");
+  if (url.hash !== "") return refuse(shown, "holds a fragment");
+  if (url.protocol === "http:" && !isLoopback(url.hostname) && !policy.allowInsecureHttp) {
+    return refuse(shown, "plain http to a host other than loopback; allowInsecureHttp permits it");
+  }
+  return url;
+}
+
+/** Whether a URL's hostname is this machine by name or address. */
+export function isLoopback(hostname: string): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(hostname);
+}
+
+/** A URL as it may be shown: without userinfo, fragment and query values. */
+export function shownUrl(url: URL): string {
+  const query = [...url.searchParams.keys()].map((name) => `${encodeURIComponent(name)}=…`).join("&");
+  return `${url.protocol}//${url.host}${url.pathname}${query === "" ? "" : `?${query}`}`;
+}
+
+function refuse(url: string, reason: string): never {
+  throw new RemoteConnectorError("invalid_url", {
+    message: `The URL ${url} is refused: ${reason}.`,
+    details: { url, reason },
+  });
+}

@@ -1,0 +1,51 @@
+/**
+ * One HTTP exchange as a port. The shapes are those of undici's dispatcher, so that its implementation adds nothing per
+ * request; another implementation adapts to them.
+ */
+
+/** What an implementation can do. A configuration that needs more is refused when a client is made. */
+export type ExchangeCapability =
+  /** `onRequestStart` is called synchronously before the first byte, and can still refuse. */
+  | "admitsSynchronously"
+  /** A failure to connect is told apart from a failure of the request. */
+  | "connectDeadline"
+  | "tls";
+
+/** A request. Headers are a flat list of names and values. */
+export interface ExchangeRequest {
+  readonly method: "POST" | "GET" | "DELETE";
+  readonly path: string;
+  readonly headers: string[];
+  readonly body: string | null;
+}
+
+/** Response headers by lower-case name. */
+export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/** The hold on a running exchange. */
+export interface ExchangeControl {
+  /** Destroys the exchange. Nothing is sent when it is called inside `onRequestStart`. */
+  abort(reason: Error): void;
+}
+
+/**
+ * What an exchange tells, in order: start, response start, data, then end or error. Exactly one of the last two comes.
+ * An error without a start before it means that nothing was handed to a connection.
+ */
+export interface ExchangeHandler {
+  onRequestStart(control: ExchangeControl): void;
+  onResponseStart(control: ExchangeControl, status: number, headers: ResponseHeaders): void;
+  onResponseData(control: ExchangeControl, chunk: Uint8Array): void;
+  onResponseEnd(control: ExchangeControl): void;
+  onResponseError(control: ExchangeControl, error: Error): void;
+}
+
+/** Exchanges with one origin. */
+export interface Exchange {
+  readonly origin: string;
+  readonly capabilities: ReadonlySet<ExchangeCapability>;
+  /** Begins an exchange. Failures are told to the handler, never thrown. */
+  dispatch(request: ExchangeRequest, handler: ExchangeHandler): void;
+  /** Destroys all connections. What runs ends with an error. Idempotent. */
+  destroy(): Promise<void>;
+}

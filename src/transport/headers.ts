@@ -1,0 +1,47 @@
+import { RemoteConnectorError } from "../errors.js";
+
+/** Headers by name, as callers and authorizers give them. */
+export type HeaderMap = Readonly<Record<string, string>>;
+
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** Headers that describe the message or the connection, and are therefore ours or the HTTP library's alone. */
+const RESERVED = new Set([
+  "accept",
+  "connection",
+  "content-encoding",
+  "content-length",
+  "content-type",
+  "expect",
+  "host",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/**
+ * Checks headers that a caller configured or an authorizer gave, and appends them to a flat list.
+ *
+ * Throws `invalid_header` (`not_sent`) for a name that is no token, a reserved name (message and connection headers,
+ * `Mcp-*`), or a value that can't be sent. The value is never shown.
+ */
+export function appendHeaders(list: string[], headers: HeaderMap): void {
+  for (const [header, value] of Object.entries(headers)) {
+    if (!TOKEN.test(header)) refuse(JSON.stringify(header.slice(0, 64)), "not an HTTP token");
+    const lower = header.toLowerCase();
+    if (RESERVED.has(lower) || lower.startsWith("mcp-")) refuse(header, "reserved");
+    if (typeof value !== "string" || !VALUE.test(value)) refuse(header, "a value that can't be sent");
+    list.push(header, value);
+  }
+}
+
+function refuse(header: string, reason: string): never {
+  throw new RemoteConnectorError("invalid_header", {
+    message: `The header ${header} is refused: ${reason}.`,
+    details: { header, reason },
+  });
+}

@@ -1,0 +1,401 @@
+import {
+  type Delivery,
+  type DeliveryEvidence,
+  type ErrorCode,
+  type ErrorDetails,
+  isRemoteConnectorError,
+  RemoteConnectorError,
+} from "../errors.js";
+import { StreamDecoder, type StreamEvent } from "../protocol/index.js";
+import { type AnswerHead, hintsOf, isSuccess, readAnswerHead } from "./answer-head.js";
+import type { Authorize } from "./authorize.js";
+import type { Exchange, ExchangeControl, ExchangeHandler, ResponseHeaders } from "./exchange.js";
+import { appendHeaders, type HeaderMap } from "./headers.js";
+import type { DeadlinePhase, Lifetime, LifetimeLimits, LifetimeOwner, Lifetimes } from "./lifetime.js";
+import type { RequestSlots, SlotWaiter } from "./request-slots.js";
+import type { TransportConfig } from "./transport-options.js";
+
+/** What the calls to one endpoint share. */
+export interface HttpCallContext {
+  readonly url: URL;
+  readonly config: TransportConfig;
+  readonly authorize: Authorize | undefined;
+  readonly exchange: Exchange;
+  readonly lifetimes: Lifetimes;
+  readonly slots: RequestSlots;
+}
+
+/** One HTTP request to an endpoint. */
+export interface HttpCallRequest {
+  readonly method: "POST" | "GET" | "DELETE";
+  /** The name that the authorizer is told: a JSON-RPC method, or the HTTP method. */
+  readonly operation: string;
+  /** Checked names and values, in turn. The call appends what the authorizer gives. */
+  readonly headers: string[];
+  readonly body: string | null;
+  /** Whether a `text/event-stream` is read as one. */
+  readonly acceptsStream: boolean;
+  /** 1 for the first attempt. */
+  readonly attempt: number;
+  readonly limits: LifetimeLimits;
+  /** The owner's last word before the first byte is written: a reason refuses. Must be synchronous and quick. */
+  readonly admit?: (() => string | undefined) | undefined;
+}
+
+/** Who is told of the answer. After one of the last four, nothing more comes. */
+export interface HttpCallOwner {
+  /** An event of a 2xx stream, in order. Call {@link HttpCall.finish} when it was the last one needed. */
+  onEvent(event: StreamEvent): void;
+  /** A whole answer that is no 2xx stream, of any status and media type. A failed one's body may be cut at its limit. */
+  onBody(head: AnswerHead, body: Uint8Array): void;
+  /** The stream ended, and `finish` was not called. */
+  onStreamEnd(evidence: DeliveryEvidence): void;
+  onFailure(error: RemoteConnectorError): void;
+  /** The caller's signal fired. */
+  onAbort(reason: unknown, delivery: Delivery): void;
+}
+
+type State =
+  /** Waits for its turn. */
+  | "queued"
+  | "authorizing"
+  /** Waits for a connection; not a byte is written. */
+  | "connecting"
+  /** Handed to a connection. */
+  | "sent"
+  /** Reads a body to its end. */
+  | "body"
+  /** Reads events. */
+  | "stream"
+  /** The owner has what it needs; what is left of the stream is read so that the connection can be used again. */
+  | "draining"
+  | "ended";
+
+/** How long and how much the rest of a finished stream may take before its connection is given up. */
+const DRAIN_MS = 1_000;
+const DRAIN_BYTES = 64 * 1024;
+
+/**
+ * One HTTP request and its answer: its turn, its authorization, its deadlines, its limits, and the evidence for the
+ * delivery verdict. It knows nothing of what the answer means.
+ */
+export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
+  readonly #context: HttpCallContext;
+  readonly #request: HttpCallRequest;
+  readonly #owner: HttpCallOwner;
+  readonly #forget: (call: HttpCall) => void;
+  readonly #startedAt: number;
+  #state: State = "queued";
+  #lifetime: Lifetime | undefined;
+  #holdsSlot = false;
+  #control: ExchangeControl | undefined;
+  #head: AnswerHead | undefined;
+  #chunks: Uint8Array[] = [];
+  #received = 0;
+  #decoder: StreamDecoder | undefined;
+  #messages = 0;
+
+  constructor(
+    context: HttpCallContext,
+    request: HttpCallRequest,
+    owner: HttpCallOwner,
+    forget: (call: HttpCall) => void,
+  ) {
+    this.#context = context;
+    this.#request = request;
+    this.#owner = owner;
+    this.#forget = forget;
+    this.#startedAt = context.config.clock.now();
+  }
+
+  start(): void {
+    this.#lifetime = this.#context.lifetimes.open(this, this.#request.limits);
+    try {
+      this.#context.slots.take(this);
+    } catch (error) {
+      this.#failWithCaught(error);
+    }
+  }
+
+  /** The owner has its response: what is left of the stream is of no interest. */
+  finish(): void {
+    if (this.#state !== "stream") return;
+    this.#release();
+    this.#state = "draining";
+    this.#received = 0;
+    // A stream that ends in this very chunk, as most do, needs no watch.
+    queueMicrotask(() => this.#watchDrain());
+  }
+
+  /** Ends the call from our side. Nothing happens when it has ended. */
+  cancel(error: RemoteConnectorError<"cancelled">): void {
+    this.#fail("cancelled", error.message, error.details);
+  }
+
+  onSlot(): void {
+    this.#holdsSlot = true;
+    const { authorize, url } = this.#context;
+    if (authorize === undefined) {
+      this.#dispatch(undefined);
+      return;
+    }
+    this.#state = "authorizing";
+    try {
+      const { operation, attempt } = this.#request;
+      const given = authorize({ url, method: operation, attempt });
+      if (isThenable(given)) {
+        given.then(
+          (headers) => this.#dispatch(headers),
+          (error: unknown) => this.#failToAuthorize(error),
+        );
+      } else {
+        this.#dispatch(given);
+      }
+    } catch (error) {
+      this.#failToAuthorize(error);
+    }
+  }
+
+  onRequestStart(control: ExchangeControl): void {
+    if (this.#state !== "connecting") {
+      control.abort(ended());
+      return;
+    }
+    this.#control = control;
+    const refusal = this.#request.admit?.();
+    if (refusal !== undefined) {
+      this.#fail("not_admitted", `The request was not admitted: ${refusal}.`, { reason: refusal });
+      return;
+    }
+    this.#state = "sent";
+    this.#lifetime?.established();
+  }
+
+  onResponseStart(_control: ExchangeControl, status: number, headers: ResponseHeaders): void {
+    if (this.#state !== "sent") return;
+    this.#lifetime?.touch();
+    this.#head = readAnswerHead(status, headers);
+    const encoding = headers["content-encoding"];
+    if (encoding !== undefined && encoding !== "identity") {
+      this.#failUnexpectedly("a content encoding that was not asked for");
+      return;
+    }
+    if (!isSuccess(status) || this.#head.mediaType !== "text/event-stream" || !this.#request.acceptsStream) {
+      this.#state = "body";
+      return;
+    }
+    this.#state = "stream";
+    this.#decoder = new StreamDecoder({
+      maxEventBytes: this.#context.config.maxEventBytes,
+      onEvent: (event) => {
+        if (this.#state !== "stream") return;
+        this.#messages += 1;
+        this.#owner.onEvent(event);
+      },
+    });
+  }
+
+  onResponseData(_control: ExchangeControl, chunk: Uint8Array): void {
+    this.#received += chunk.length;
+    this.#lifetime?.touch();
+    if (this.#state === "stream") this.#decode(chunk);
+    else if (this.#state === "body") this.#collect(chunk);
+    else if (this.#received > DRAIN_BYTES) this.#stopDraining();
+  }
+
+  onResponseEnd(): void {
+    this.#control = undefined;
+    if (this.#state === "stream") this.#endStream();
+    if (this.#state === "stream") {
+      const evidence = this.#evidence();
+      this.#end();
+      this.#owner.onStreamEnd(evidence);
+    } else if (this.#state === "body") {
+      this.#deliverBody();
+    } else if (this.#state === "draining") {
+      this.#end();
+    }
+  }
+
+  onResponseError(_control: ExchangeControl, error: Error): void {
+    this.#control = undefined;
+    if (this.#state === "stream") this.#endStream();
+    const { origin } = this.#context.url;
+    const reason = reasonOf(error);
+    if (this.#state === "connecting") {
+      this.#fail("connect_failed", `No connection to ${origin}: ${reason}.`, { origin, reason }, error);
+    } else if (this.#state === "draining") {
+      this.#end();
+    } else {
+      this.#fail("connection_broken", `The connection to ${origin} broke: ${reason}.`, { origin, reason }, error);
+    }
+  }
+
+  onDeadline(phase: DeadlinePhase, limitMs: number): void {
+    const option = `${phase}TimeoutMs`;
+    const message = `The request passed its ${phase} deadline of ${String(limitMs)} ms (${option}).`;
+    this.#fail("timeout", message, { phase, option, limitMs });
+  }
+
+  onAbort(reason: unknown): void {
+    const delivery = this.#delivery();
+    if (this.#end()) this.#owner.onAbort(reason, delivery);
+  }
+
+  /** What was seen so far. */
+  #evidence(): DeliveryEvidence {
+    return {
+      handedOver: this.#delivery() === "unknown",
+      headersSeen: this.#head !== undefined,
+      messages: this.#messages,
+      elapsedMs: Math.round(this.#context.config.clock.now() - this.#startedAt),
+      attempts: this.#request.attempt,
+    };
+  }
+
+  /** The verdict while no answer is known: it turns on whether the request was handed to a connection. */
+  #delivery(): Delivery {
+    const nothingWritten = this.#state === "queued" || this.#state === "authorizing" || this.#state === "connecting";
+    return nothingWritten ? "not_sent" : "unknown";
+  }
+
+  #dispatch(authorization: HeaderMap | undefined): void {
+    if (this.#state === "ended") return;
+    const { method, headers, body } = this.#request;
+    const { url, exchange } = this.#context;
+    if (authorization !== undefined) {
+      try {
+        appendHeaders(headers, authorization);
+      } catch (error) {
+        this.#failWithCaught(error);
+        return;
+      }
+    }
+    this.#state = "connecting";
+    this.#lifetime?.connecting();
+    exchange.dispatch({ method, path: url.pathname + url.search, headers, body }, this);
+  }
+
+  #collect(chunk: Uint8Array): void {
+    const { maxBodyBytes, maxErrorBodyBytes } = this.#context.config;
+    if (isSuccess(this.#head?.status ?? 0)) {
+      if (this.#received > maxBodyBytes) {
+        const message = "The body of the answer is too large; maxBodyBytes raises the limit.";
+        this.#fail("limit_exceeded", message, { option: "maxBodyBytes", limit: maxBodyBytes });
+        return;
+      }
+      this.#chunks.push(chunk);
+      return;
+    }
+    const over = this.#received - maxErrorBodyBytes;
+    this.#chunks.push(over > 0 ? chunk.subarray(0, chunk.length - over) : chunk);
+    if (over > 0) this.#deliverBody();
+  }
+
+  #decode(chunk: Uint8Array): void {
+    const { maxStreamBytes } = this.#context.config;
+    if (this.#received > maxStreamBytes) {
+      const message = "The stream is too long; maxStreamBytes raises the limit.";
+      this.#fail("limit_exceeded", message, { option: "maxStreamBytes", limit: maxStreamBytes });
+      return;
+    }
+    try {
+      this.#decoder?.push(chunk);
+    } catch (error) {
+      this.#failWithCaught(error);
+    }
+  }
+
+  /** A last event whose blank line is missing may still hold the response. */
+  #endStream(): void {
+    try {
+      this.#decoder?.end();
+    } catch (error) {
+      this.#failWithCaught(error);
+    }
+  }
+
+  #deliverBody(): void {
+    const head = this.#head;
+    const [only] = this.#chunks;
+    const body = this.#chunks.length === 1 && only !== undefined ? only : Buffer.concat(this.#chunks);
+    if (this.#end() && head !== undefined) this.#owner.onBody(head, body);
+  }
+
+  #failToAuthorize(error: unknown): void {
+    if (isRemoteConnectorError(error)) this.#failWithCaught(error);
+    else this.#fail("authorize_failed", "The authorizer failed.", { reason: "the authorizer threw" }, error);
+  }
+
+  #failUnexpectedly(reason: string): void {
+    const { status, mediaType, headers } = this.#head ?? { status: 0, mediaType: "", headers: {} };
+    const details = { status, mediaType, snippet: "", reason, ...hintsOf(headers) };
+    this.#fail("unexpected_answer", `The answer has ${reason}.`, details);
+  }
+
+  #fail<C extends ErrorCode>(code: C, message: string, details: ErrorDetails[C], cause?: unknown): void {
+    this.#failWith(new RemoteConnectorError(code, { message, details, cause }));
+  }
+
+  /** Whatever was thrown ends the call: a promise that never settles would be worse than any error. */
+  #failWithCaught(error: unknown): void {
+    if (isRemoteConnectorError(error)) this.#failWith(error);
+    else
+      this.#fail("internal_error", "A fault inside the client ended the call.", { reason: "unexpected throw" }, error);
+  }
+
+  #failWith(error: RemoteConnectorError): void {
+    const seen = error.withEvidence(this.#delivery(), this.#evidence());
+    if (this.#end()) this.#owner.onFailure(seen);
+  }
+
+  #watchDrain(): void {
+    if (this.#state !== "draining") return;
+    const limits = { connectTimeoutMs: Infinity, idleTimeoutMs: Infinity, totalTimeoutMs: DRAIN_MS };
+    const stop = (): void => this.#stopDraining();
+    this.#lifetime = this.#context.lifetimes.open({ onDeadline: stop, onAbort: stop }, limits);
+  }
+
+  #stopDraining(): void {
+    if (this.#state === "draining") this.#end();
+  }
+
+  #release(): void {
+    this.#lifetime?.close();
+    if (this.#holdsSlot) {
+      this.#holdsSlot = false;
+      this.#context.slots.release();
+    } else {
+      this.#context.slots.leave(this);
+    }
+  }
+
+  /** Gives everything back, and destroys the exchange unless it is over. False when the call had ended before. */
+  #end(): boolean {
+    if (this.#state === "ended") return false;
+    const wasDraining = this.#state === "draining";
+    this.#state = "ended";
+    this.#forget(this);
+    if (wasDraining) this.#lifetime?.close();
+    else this.#release();
+    this.#control?.abort(ended());
+    this.#control = undefined;
+    this.#decoder = undefined;
+    this.#chunks = [];
+    return !wasDraining;
+  }
+}
+
+function ended(): Error {
+  return new Error("The exchange was ended by its owner.");
+}
+
+function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
+}
+
+/** A short, stable description of a network error: its code where it has one. */
+function reasonOf(error: Error): string {
+  const code: unknown = Reflect.get(error, "code");
+  return typeof code === "string" ? code : error.name;
+}

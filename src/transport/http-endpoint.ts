@@ -1,0 +1,68 @@
+import { RemoteConnectorError } from "../errors.js";
+import type { Authorize } from "./authorize.js";
+import type { Exchange } from "./exchange.js";
+import { HttpCall, type HttpCallContext, type HttpCallOwner, type HttpCallRequest } from "./http-call.js";
+import { Lifetimes } from "./lifetime.js";
+import { RequestSlots } from "./request-slots.js";
+import type { TransportConfig } from "./transport-options.js";
+import { createUndiciExchange } from "./undici-exchange.js";
+
+/**
+ * One HTTP endpoint: its connections, the turns of its requests, their deadlines, and who authorizes them.
+ *
+ * Calls end by themselves; {@link close} ends those that have not.
+ */
+export class HttpEndpoint implements HttpCallContext {
+  readonly url: URL;
+  readonly config: TransportConfig;
+  readonly authorize: Authorize | undefined;
+  readonly exchange: Exchange;
+  readonly lifetimes: Lifetimes;
+  readonly slots: RequestSlots;
+  readonly #calls = new Set<HttpCall>();
+  #closed: Promise<void> | undefined;
+
+  constructor(url: URL, config: TransportConfig, authorize: Authorize | undefined) {
+    this.url = url;
+    this.config = config;
+    this.authorize = authorize;
+    this.exchange =
+      config.exchange ?? createUndiciExchange({ origin: url.origin, connectTimeoutMs: config.connectTimeoutMs });
+    this.lifetimes = new Lifetimes(config.clock);
+    this.slots = new RequestSlots(config);
+  }
+
+  get isClosed(): boolean {
+    return this.#closed !== undefined;
+  }
+
+  /** Begins a call. Its outcome reaches `owner`, at the earliest while this runs. */
+  begin(request: HttpCallRequest, owner: HttpCallOwner): HttpCall {
+    const call = new HttpCall(this, request, owner, this.#forget);
+    this.#calls.add(call);
+    if (this.isClosed) call.cancel(closedError());
+    else call.start();
+    return call;
+  }
+
+  /** Ends every call with `cancelled` and drops all connections. Idempotent. */
+  close(): Promise<void> {
+    if (this.#closed === undefined) {
+      // The newest first: those that wait must not be given the turns of those that end.
+      for (const call of [...this.#calls].reverse()) call.cancel(closedError());
+      this.#closed = this.exchange.destroy();
+    }
+    return this.#closed;
+  }
+
+  readonly #forget = (call: HttpCall): void => {
+    this.#calls.delete(call);
+  };
+}
+
+function closedError(): RemoteConnectorError<"cancelled"> {
+  return new RemoteConnectorError("cancelled", {
+    message: "The client is closed.",
+    details: { reason: "client closed" },
+  });
+}

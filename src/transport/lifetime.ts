@@ -1,0 +1,207 @@
+import type { Clock } from "./clock.js";
+
+/** The deadlines of one request, in milliseconds (`Infinity` for none), and the caller's own signal. */
+export interface LifetimeLimits {
+  readonly connectTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+  readonly totalTimeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Which deadline passed. */
+export type DeadlinePhase = "connect" | "idle" | "total";
+
+/** Who is told when a lifetime ends before its request does. At most one of the two is called, once. */
+export interface LifetimeOwner {
+  onDeadline(phase: DeadlinePhase, limitMs: number): void;
+  onAbort(reason: unknown): void;
+}
+
+/** The watch over one request. It starts with only the total deadline running. */
+export interface Lifetime {
+  /** A connection is being looked for: the connect deadline runs. */
+  connecting(): void;
+  /** The request was handed over: the connect deadline ends, the idle deadline runs. */
+  established(): void;
+  /** A sign of life: the idle deadline starts anew. */
+  touch(): void;
+  /** Ends the watch. Afterwards nothing of it is left on the signal or in a timer. Idempotent. */
+  close(): void;
+}
+
+/**
+ * The one place that joins callers' signals and deadlines.
+ *
+ * It keeps one timer for all open lifetimes, and one listener per signal however many requests share it: a timer and a
+ * listener per request cost more than a small request does, and more than ten listeners on a signal make Node warn.
+ * The timer is set for the earliest moment at which something can be due, and looks at everything when it fires;
+ * a sign of life is then only a number written down.
+ */
+export class Lifetimes {
+  readonly #clock: Clock;
+  readonly #open = new Set<WatchedLifetime>();
+  readonly #signals = new WeakMap<AbortSignal, SignalWatch>();
+  #cancelTimer: (() => void) | undefined;
+  #timerDueAt = Infinity;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Lifetimes that are open. */
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Opens a watch. The caller has tested `limits.signal.aborted` before: a signal that fired already is not heard. */
+  open(owner: LifetimeOwner, limits: LifetimeLimits): Lifetime {
+    const now = this.#clock.now();
+    const lifetime = new WatchedLifetime(this.#clock, owner, limits, now, this.#release);
+    this.#open.add(lifetime);
+    if (limits.signal !== undefined) this.#watch(limits.signal, lifetime);
+    // The phases to come start later than now, so this moment is never too late for any of them.
+    this.#arm(now + Math.min(limits.totalTimeoutMs, limits.connectTimeoutMs, limits.idleTimeoutMs));
+    return lifetime;
+  }
+
+  readonly #release = (lifetime: WatchedLifetime): void => {
+    this.#open.delete(lifetime);
+    const signal = lifetime.limits.signal;
+    if (signal !== undefined) this.#signals.get(signal)?.remove(lifetime);
+    if (this.#open.size > 0) return;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    this.#timerDueAt = Infinity;
+  };
+
+  #watch(signal: AbortSignal, lifetime: WatchedLifetime): void {
+    let watch = this.#signals.get(signal);
+    if (watch === undefined) {
+      watch = new SignalWatch(signal);
+      this.#signals.set(signal, watch);
+    }
+    watch.add(lifetime);
+  }
+
+  #arm(dueAt: number): void {
+    if (dueAt >= this.#timerDueAt || dueAt === Infinity) return;
+    this.#cancelTimer?.();
+    this.#timerDueAt = dueAt;
+    this.#cancelTimer = this.#clock.schedule(Math.max(1, Math.ceil(dueAt - this.#clock.now())), this.#tick);
+  }
+
+  readonly #tick = (): void => {
+    this.#cancelTimer = undefined;
+    this.#timerDueAt = Infinity;
+    const now = this.#clock.now();
+    let next = Infinity;
+    const passed: WatchedLifetime[] = [];
+    for (const lifetime of this.#open) {
+      const dueAt = lifetime.dueAt();
+      if (dueAt <= now) passed.push(lifetime);
+      else if (dueAt < next) next = dueAt;
+    }
+    for (const lifetime of passed) lifetime.expire(now);
+    if (this.#open.size > 0) this.#arm(next);
+  };
+}
+
+class WatchedLifetime implements Lifetime {
+  readonly limits: LifetimeLimits;
+  readonly #clock: Clock;
+  readonly #owner: LifetimeOwner;
+  readonly #release: (lifetime: WatchedLifetime) => void;
+  readonly #totalDueAt: number;
+  #phase: "waiting" | "connecting" | "established" | "closed" = "waiting";
+  /** When the phase began, or the last sign of life in it. */
+  #since: number;
+
+  constructor(
+    clock: Clock,
+    owner: LifetimeOwner,
+    limits: LifetimeLimits,
+    now: number,
+    release: (lifetime: WatchedLifetime) => void,
+  ) {
+    this.limits = limits;
+    this.#clock = clock;
+    this.#owner = owner;
+    this.#release = release;
+    this.#totalDueAt = now + limits.totalTimeoutMs;
+    this.#since = now;
+  }
+
+  connecting(): void {
+    this.#enter("connecting");
+  }
+
+  established(): void {
+    this.#enter("established");
+  }
+
+  touch(): void {
+    this.#since = this.#clock.now();
+  }
+
+  close(): void {
+    if (this.#phase === "closed") return;
+    this.#phase = "closed";
+    this.#release(this);
+  }
+
+  abort(reason: unknown): void {
+    if (this.#phase === "closed") return;
+    this.close();
+    this.#owner.onAbort(reason);
+  }
+
+  dueAt(): number {
+    return Math.min(this.#totalDueAt, this.#phaseDueAt());
+  }
+
+  expire(now: number): void {
+    if (this.#phase === "closed") return;
+    const inTotal = this.#totalDueAt <= now;
+    const phase = inTotal ? "total" : this.#phase === "connecting" ? "connect" : "idle";
+    this.close();
+    const { connectTimeoutMs, idleTimeoutMs, totalTimeoutMs } = this.limits;
+    this.#owner.onDeadline(phase, { connect: connectTimeoutMs, idle: idleTimeoutMs, total: totalTimeoutMs }[phase]);
+  }
+
+  #enter(phase: "connecting" | "established"): void {
+    if (this.#phase === "closed") return;
+    this.#phase = phase;
+    this.#since = this.#clock.now();
+  }
+
+  #phaseDueAt(): number {
+    if (this.#phase === "connecting") return this.#since + this.limits.connectTimeoutMs;
+    if (this.#phase === "established") return this.#since + this.limits.idleTimeoutMs;
+    return Infinity;
+  }
+}
+
+/** All lifetimes that one signal ends, behind one listener that is there only while one of them is open. */
+class SignalWatch {
+  readonly #signal: AbortSignal;
+  readonly #lifetimes = new Set<WatchedLifetime>();
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+  }
+
+  add(lifetime: WatchedLifetime): void {
+    if (this.#lifetimes.size === 0) this.#signal.addEventListener("abort", this.#onAbort);
+    this.#lifetimes.add(lifetime);
+  }
+
+  remove(lifetime: WatchedLifetime): void {
+    if (this.#lifetimes.delete(lifetime) && this.#lifetimes.size === 0) {
+      this.#signal.removeEventListener("abort", this.#onAbort);
+    }
+  }
+
+  readonly #onAbort = (): void => {
+    for (const lifetime of this.#lifetimes) lifetime.abort(this.#signal.reason);
+  };
+}
