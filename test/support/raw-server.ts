@@ -85,10 +85,18 @@ export function idOf(request: RawRequest): number {
 
 export type Framing = "content-length" | "chunked" | "close";
 
+interface AnswerOptions {
+  readonly status?: number;
+  readonly type?: string;
+  readonly framing?: Framing;
+  /** Further header lines, each with its line end. */
+  readonly headers?: string;
+}
+
 /** A whole HTTP answer as bytes. */
 export function httpAnswer(
   body: string,
-  { status = 200, type = "application/json", framing = "content-length" as Framing, headers = "" } = {},
+  { status = 200, type = "application/json", framing = "content-length", headers = "" }: AnswerOptions = {},
 ): Buffer {
   const bytes = Buffer.from(body);
   const head = `HTTP/1.1 ${String(status)} X\r\nContent-Type: ${type}\r\n${headers}`;

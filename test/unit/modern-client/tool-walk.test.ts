@@ -1,0 +1,132 @@
+import { describe, expect, it } from "vitest";
+import { RemoteConnectorError } from "../../../src/errors.js";
+import { ContractResolver } from "../../../src/modern-client/contract-resolver.js";
+import { type ToolPage, type ToolWalk, walkTools } from "../../../src/modern-client/tool-walk.js";
+import { settle } from "../../support/fake-clock.js";
+
+const tool = (name: string, header?: string) => ({
+  name,
+  inputSchema: {
+    type: "object",
+    properties: { p: { type: "string", ...(header === undefined ? {} : { "x-mcp-header": header }) } },
+  },
+});
+const page = (entries: unknown[], nextCursor?: unknown): ToolPage => ({ entries, nextCursor, bytes: 10 });
+const limits = { maxPages: 4, maxItems: 100, maxListBytes: 1_000 };
+const refusedCursor = () =>
+  new RemoteConnectorError("peer_error", {
+    message: "bad cursor",
+    delivery: "answered",
+    details: { rpcCode: -32602, rpcMessage: "bad cursor", rpcData: undefined },
+  });
+
+describe("walkTools", () => {
+  it("W-30: an empty string is a cursor, null ends the walk", async () => {
+    const cursors: unknown[] = [];
+    const pages = [page([tool("a")], ""), page([tool("b")], "x"), page([tool("c")], null)];
+    const walked = await walkTools(async (cursor) => {
+      cursors.push(cursor);
+      return pages.shift() ?? page([]);
+    }, limits);
+    expect(cursors).toEqual([undefined, "", "x"]);
+    expect(walked.tools.map(({ name }) => name)).toEqual(["a", "b", "c"]);
+  });
+
+  it("W-30: a refused cursor discards all pages and restarts once", async () => {
+    let firsts = 0;
+    const walked = await walkTools(async (cursor) => {
+      if (cursor === undefined) firsts += 1;
+      if (cursor === "old") throw refusedCursor();
+      return cursor === undefined
+        ? page([tool(`a${String(firsts)}`)], firsts === 1 ? "old" : "new")
+        : page([tool("b")]);
+    }, limits);
+    expect(walked.tools.map(({ name }) => name)).toEqual(["a2", "b"]);
+    expect(walked.check.diagnostics).toMatchObject([{ kind: "walk_restarted" }]);
+  });
+
+  it("W-30: a second refusal, and -32602 without a cursor, are the server's error", async () => {
+    const twice = walkTools(async (cursor) => {
+      if (cursor !== undefined) throw refusedCursor();
+      return page([tool("a")], "c");
+    }, limits);
+    await expect(twice).rejects.toMatchObject({ code: "peer_error", details: { rpcCode: -32602 } });
+    const atOnce = walkTools(() => Promise.reject(refusedCursor()), limits);
+    await expect(atOnce).rejects.toMatchObject({ code: "peer_error" });
+  });
+});
+
+describe("ContractResolver", () => {
+  function scripted() {
+    const walks: { onPage: (entries: unknown[]) => void; end: (error?: unknown) => void }[] = [];
+    const walk: ToolWalk = (onPage) =>
+      new Promise((resolve, reject) => {
+        const pages: ToolPage[] = [];
+        let deliver: ((p: ToolPage) => void) | undefined;
+        const next = () => new Promise<ToolPage>((ready) => (deliver = ready));
+        walks.push({
+          onPage: (entries) => deliver?.(page(entries, `c${String(pages.push(page(entries)))}`)),
+          end: (error) => (error === undefined ? deliver?.(page([])) : reject(error)),
+        });
+        walkTools(next, { ...limits, maxPages: 50 }, onPage).then(resolve, reject);
+      });
+    return { walks, resolver: new ContractResolver(walk) };
+  }
+
+  it("W-25: callers share one walk, and each goes on when its tool is met", async () => {
+    const { walks, resolver } = scripted();
+    const [a, b, c] = [resolver.find("a"), resolver.find("b"), resolver.find("c")];
+    expect(walks).toHaveLength(1);
+    walks[0]?.onPage([tool("a", "A")]);
+    await expect(a).resolves.toMatchObject({ kind: "known", contract: { parameters: [{ header: "Mcp-Param-A" }] } });
+    walks[0]?.onPage([tool("b", "spa ce")]);
+    await expect(b).resolves.toMatchObject({ kind: "excluded", reason: "not an HTTP token" });
+    expect(resolver.book.find("a")).toEqual({ kind: "unknown" });
+    walks[0]?.end();
+    await expect(c).resolves.toEqual({ kind: "unknown" });
+    expect(resolver.book.find("a")).toMatchObject({ kind: "known" });
+  });
+
+  it("W-24: findAnew waits for a walk that begins after it was asked", async () => {
+    const { walks, resolver } = scripted();
+    const early = resolver.find("a");
+    const late = [resolver.findAnew("a"), resolver.findAnew("a")];
+    walks[0]?.onPage([tool("a", "Old")]);
+    await early;
+    walks[0]?.end();
+    await settle();
+    expect(walks).toHaveLength(2);
+    walks[1]?.onPage([tool("a", "New")]);
+    for (const found of await Promise.all(late)) {
+      expect(found).toMatchObject({ contract: { parameters: [{ header: "Mcp-Param-New" }] } });
+    }
+    walks[1]?.end();
+    await settle();
+    expect(walks).toHaveLength(2);
+  });
+
+  it("W-23: a list that runs beside a call does not change the contract that the call has", async () => {
+    const { walks, resolver } = scripted();
+    const first = resolver.find("a");
+    walks[0]?.onPage([tool("a", "Old")]);
+    const held = await first;
+    walks[0]?.end();
+    await settle();
+    const second = resolver.findAnew("a");
+    walks[1]?.onPage([tool("a", "New")]);
+    await second;
+    walks[1]?.end();
+    await settle();
+    expect(held).toMatchObject({ contract: { parameters: [{ header: "Mcp-Param-Old" }] } });
+    expect(resolver.book.find("a")).toMatchObject({ contract: { parameters: [{ header: "Mcp-Param-New" }] } });
+  });
+
+  it("W-25: a failed walk fails those who wait, and the next begins anew", async () => {
+    const { walks, resolver } = scripted();
+    const found = resolver.find("a");
+    walks[0]?.end(new Error("down"));
+    await expect(found).rejects.toThrow("down");
+    void resolver.find("a").catch(() => undefined);
+    expect(walks).toHaveLength(2);
+  });
+});
