@@ -23,6 +23,11 @@ export interface ToolCallOptions extends CallOptions {
   readonly contract?: ToolContract | undefined;
 }
 
+export interface ListAllToolsOptions extends CallOptions {
+  /** Keeps each definition's JSON as the server wrote it. Default false. */
+  readonly definitions?: boolean | undefined;
+}
+
 /** Asks for a {@link DetailedResult} in place of the bare result. */
 export interface WithDetail {
   readonly detail: true;

@@ -16,7 +16,7 @@ import {
   ToolListCheck,
 } from "../protocol/index.js";
 import { type Deadlines, HttpEndpoint, LIFECYCLE_TIMEOUT_MS, resolveDeadlines } from "../transport/index.js";
-import type { CallOptions, DetailedResult, ToolCallOptions, WithDetail } from "./call-options.js";
+import type { CallOptions, DetailedResult, ListAllToolsOptions, ToolCallOptions, WithDetail } from "./call-options.js";
 import {
   type ModernClientConfig,
   type ModernStreamableHTTPClientOptions,
@@ -26,7 +26,7 @@ import type { KnownContract } from "./contract-book.js";
 import { ContractResolver } from "./contract-resolver.js";
 import { type CallContext, type CallOutcome, type CallPlan, ModernCall, rawResultOf } from "./modern-call.js";
 import { prepareRequest, prepareToolCall } from "./request-message.js";
-import { type ToolPage, type ToolWalkResult, walkTools } from "./tool-walk.js";
+import { type ToolPage, type ToolWalkOptions, type ToolWalkResult, walkTools } from "./tool-walk.js";
 
 /** A call of a tool. */
 export interface ToolCall {
@@ -42,6 +42,8 @@ export interface AllTools {
   readonly contracts: ReadonlyMap<string, ToolContract>;
   /** Names that the server gave to more than one tool; the first of each is in `tools`. */
   readonly duplicates: ReadonlySet<string>;
+  /** Each definition's JSON as the server wrote it, by name; empty unless `definitions` asked for it. */
+  readonly definitions: ReadonlyMap<string, Uint8Array>;
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -67,7 +69,7 @@ export class ModernStreamableHTTPClient {
     this.#config = config;
     this.#endpoint = new HttpEndpoint(config.url, config.transport, config.authorize);
     this.#context = { config, endpoint: this.#endpoint, nextId: () => (this.#lastId += 1) };
-    this.#contracts = new ContractResolver((onPage) => this.#walk({}, onPage));
+    this.#contracts = new ContractResolver((onPage) => this.#walk({}, { onPage }));
   }
 
   /**
@@ -114,11 +116,12 @@ export class ModernStreamableHTTPClient {
    *
    * Rejects in addition with `no_progress` and `limit_exceeded` (both `answered`): a list is never cut silently.
    */
-  listAllTools(options: CallOptions = {}): Promise<AllTools> {
-    const promise = this.#walk(options).then(({ tools, check }) => {
+  listAllTools(options: ListAllToolsOptions = {}): Promise<AllTools> {
+    const walk = this.#walk(options, { keepsDefinitions: options.definitions });
+    const promise = walk.then(({ tools, check, definitions }) => {
       this.#contracts.book.replace(check);
       const { contracts, duplicates, diagnostics } = check;
-      return { tools, contracts, duplicates, diagnostics };
+      return { tools, contracts, duplicates, definitions, diagnostics };
     });
     // A caller's own reason carries no verdict; the last page's is the walk's.
     promise.catch((reason: unknown) => {
@@ -197,7 +200,7 @@ export class ModernStreamableHTTPClient {
     return new ModernCall(this.#context, plan).start().promise;
   }
 
-  #walk(options: CallOptions, onPage?: (check: ToolListCheck) => void): Promise<ToolWalkResult> {
+  #walk(options: CallOptions, wanted: Omit<ToolWalkOptions, "limits">): Promise<ToolWalkResult> {
     const { clock } = this.#config.transport;
     const startedAt = clock.now();
     const fetchPage = (cursor: string | undefined): Promise<ToolPage> => {
@@ -211,11 +214,11 @@ export class ModernStreamableHTTPClient {
         shape: ({ result, message }) => ({
           entries: entriesOf(result),
           nextCursor: result["nextCursor"],
-          bytes: message.length,
+          message,
         }),
       });
     };
-    return walkTools(fetchPage, this.#config.walk, onPage).then((walked) => {
+    return walkTools(fetchPage, { ...wanted, limits: this.#config.walk }).then((walked) => {
       for (const diagnostic of walked.check.diagnostics) this.#config.onDiagnostic?.(diagnostic);
       return walked;
     });

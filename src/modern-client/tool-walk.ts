@@ -1,18 +1,35 @@
 import { isRemoteConnectorError } from "../errors.js";
-import { ListWalk, type ListWalkLimits, RpcCode, type Tool, ToolListCheck } from "../protocol/index.js";
+import {
+  ListWalk,
+  type ListWalkLimits,
+  RpcCode,
+  type Tool,
+  toolDefinitions,
+  ToolListCheck,
+} from "../protocol/index.js";
 
 /** One page as it came. */
 export interface ToolPage {
   readonly entries: readonly unknown[];
   readonly nextCursor: unknown;
-  /** The length of the message that held it. */
-  readonly bytes: number;
+  /** The message that held it. */
+  readonly message: Uint8Array | string;
 }
 
 /** Every tool of a server, checked. */
 export interface ToolWalkResult {
   readonly tools: readonly Tool[];
   readonly check: ToolListCheck;
+  /** The text of each definition, by name; empty unless it was asked for. */
+  readonly definitions: ReadonlyMap<string, Uint8Array>;
+}
+
+export interface ToolWalkOptions {
+  readonly limits: ListWalkLimits;
+  /** Whether to keep the text of each definition. */
+  readonly keepsDefinitions?: boolean | undefined;
+  /** Sees what is known after each page. */
+  readonly onPage?: ((check: ToolListCheck) => void) | undefined;
 }
 
 /** Begins a walk; `onPage` sees what is known after each page. */
@@ -26,16 +43,15 @@ export type ToolWalk = (onPage?: (check: ToolListCheck) => void) => Promise<Tool
  */
 export async function walkTools(
   fetchPage: (cursor: string | undefined) => Promise<ToolPage>,
-  limits: ListWalkLimits,
-  onPage?: (check: ToolListCheck) => void,
+  options: ToolWalkOptions,
 ): Promise<ToolWalkResult> {
   try {
-    return await walkOnce(fetchPage, limits, onPage);
+    return await walkOnce(fetchPage, options);
   } catch (error) {
     if (!(error instanceof RefusedCursor)) throw error;
   }
   try {
-    const walked = await walkOnce(fetchPage, limits, onPage);
+    const walked = await walkOnce(fetchPage, options);
     walked.check.diagnostics.push({ kind: "walk_restarted", message: "The server refused a cursor of its own." });
     return walked;
   } catch (error) {
@@ -48,12 +64,12 @@ class RefusedCursor extends Error {}
 
 async function walkOnce(
   fetchPage: (cursor: string | undefined) => Promise<ToolPage>,
-  limits: ListWalkLimits,
-  onPage?: (check: ToolListCheck) => void,
+  options: ToolWalkOptions,
 ): Promise<ToolWalkResult> {
-  const walk = new ListWalk("tools/list", limits);
+  const walk = new ListWalk("tools/list", options.limits);
   const check = new ToolListCheck({ honoursHeaders: true });
   const tools: Tool[] = [];
+  const definitions = new Map<string, Uint8Array>();
   let cursor: string | undefined;
   do {
     const page = await fetchPage(cursor).catch((error: unknown) => {
@@ -62,13 +78,17 @@ async function walkOnce(
     });
     const checked = check.page(page.entries);
     for (const tool of checked.tools) tools.push(tool);
-    onPage?.(check);
+    if (options.keepsDefinitions === true) {
+      const message = typeof page.message === "string" ? Buffer.from(page.message) : page.message;
+      for (const [name, text] of toolDefinitions(message, page.entries, checked.tools)) definitions.set(name, text);
+    }
+    options.onPage?.(check);
     cursor = walk.page({
       items: page.entries.length,
       fresh: checked.fresh,
-      bytes: page.bytes,
+      bytes: page.message.length,
       nextCursor: page.nextCursor,
     });
   } while (cursor !== undefined);
-  return { tools, check };
+  return { tools, check, definitions };
 }

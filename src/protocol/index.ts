@@ -12,7 +12,7 @@ export {
 } from "./json-rpc.js";
 export { LIST_WALK_LIMITS, ListWalk, type ListWalkLimits, type WalkedPage } from "./list-walk.js";
 export { isMetaKey, isReservedMetaKey, MetaKey } from "./meta.js";
-export { type ByteRange, memberRange, RawJson, type RawMember, type RawObject, scanObject } from "./raw-json.js";
+export { type ByteRange, memberRange, RawJson, type RawMember, type RawObject, scanArray, scanObject } from "./raw-json.js";
 export {
   type CallToolResult,
   type DiscoverResult,
@@ -42,4 +42,5 @@ export {
   type ToolContract,
   type ToolContractVerdict,
 } from "./tool-contract.js";
+export { toolDefinitions } from "./tool-definitions.js";
 export { type CheckedTools, ToolListCheck } from "./tool-list.js";

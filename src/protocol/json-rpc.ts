@@ -39,8 +39,8 @@ export type Message =
   | { readonly kind: "result"; readonly id: RequestId; readonly result: JsonObject }
   | { readonly kind: "error"; readonly id: RequestId | undefined; readonly error: JsonRpcError }
   /**
-   * `id` is the call that a broken response answers, when it carries a usable one. What has a method has none here: its id
-   * is of its sender's space, and may equal one of ours by chance.
+   * `id` is the call that a broken response answers, when it carries a usable one. A broken request or notification has
+   * none here: its id is of its sender's space, and may equal one of ours by chance.
    */
   | { readonly kind: "invalid"; readonly id: RequestId | undefined; readonly reason: string };
 

@@ -49,6 +49,27 @@ export function scanObject(json: Uint8Array, start = 0): RawObject | undefined {
 }
 
 /**
+ * The ranges of the elements of the array that stands at `start` (after white space), in order.
+ *
+ * The bytes must be valid JSON in UTF-8, as for {@link scanObject}. `undefined` when no array stands there.
+ */
+export function scanArray(json: Uint8Array, start = 0): readonly ByteRange[] | undefined {
+  const open = skipSpace(json, start);
+  if (json[open] !== OPEN_BRACKET) return undefined;
+  const elements: ByteRange[] = [];
+  let at = skipSpace(json, open + 1);
+  while (at < json.length && json[at] !== CLOSE_BRACKET) {
+    const end = endOfValue(json, at);
+    // No value stands here, so that this is no JSON; without this it would be no end either.
+    if (end === at) break;
+    elements.push({ start: at, end });
+    at = skipSpace(json, end);
+    if (json[at] === COMMA) at = skipSpace(json, at + 1);
+  }
+  return elements;
+}
+
+/**
  * The byte range of the value at `path`, a chain of member names from the outermost object; of the whole text when it is
  * empty.
  *

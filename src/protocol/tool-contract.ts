@@ -54,36 +54,39 @@ const SCHEMA_MAP_KEYWORDS = ["$defs", "definitions", "dependencies", "dependentS
 
 /** Deeper annotations are refused: the paths of a hostile schema would grow with the square of its size. */
 const MAX_DEPTH = 64;
-const UNREACHABLE = "not reachable through properties alone";
-const TOO_DEEP = "nested too deep";
 
-/** A schema that waits to be looked at. `path` is a reason where an annotation could not be honoured. */
+/**
+ * A schema that waits to be looked at. Only its step from the schema around it is kept: paths are made for the few that
+ * are asked for one.
+ */
 interface Place {
   readonly schema: JsonObject;
-  readonly at: string;
-  readonly path: readonly string[] | typeof UNREACHABLE | typeof TOO_DEEP;
+  readonly parent: Place | undefined;
+  readonly keyword: string;
+  /** The member or index below the keyword, where it holds more than one schema. */
+  readonly name: string | undefined;
 }
 
 /**
- * Reads the `x-mcp-header` annotations of a tool's input schema. Pure and total; linear in the schema's size. Parameters
- * come in the schema's order, outer ones first; `path` of an invalid one is a JSON pointer, or `/` for the root.
+ * Reads the `x-mcp-header` annotations of a tool's input schema. Pure and total; linear in the schema's size.
  *
  * Valid are: an HTTP token, unique without case within the tool, on a property of type `string`, `integer` or `boolean`
- * that is reached from the root through at most 64 `properties` and nothing else. An annotation inside any other schema-valued keyword
- * is invalid; data such as `default`, `const`, `enum` and `examples` is not searched.
+ * that is reached from the root through at most 64 `properties` and nothing else. An annotation inside any other
+ * schema-valued keyword is invalid; data such as `default`, `const`, `enum` and `examples` is not searched.
  *
- * Source: 2026-07-28, Streamable HTTP, Schema Extension.
+ * Parameters come in the schema's order, outer ones first. The path of an invalid annotation is a JSON pointer, `/` for
+ * the root. Source: 2026-07-28, Streamable HTTP, Schema Extension.
  */
 export function readToolContract(inputSchema: JsonObject): ToolContractVerdict {
   const parameters: MirroredParameter[] = [];
   const taken = new Set<string>();
-  const places: Place[] = [{ schema: inputSchema, at: "", path: [] }];
+  const places: Place[] = [{ schema: inputSchema, parent: undefined, keyword: "", name: undefined }];
   // Grows while it is walked.
   for (const place of places) {
     const annotation = place.schema[ANNOTATION];
     if (annotation !== undefined) {
       const read = readAnnotation(annotation, place, taken);
-      if (typeof read === "string") return { kind: "invalid", path: place.at === "" ? "/" : place.at, reason: read };
+      if (typeof read === "string") return { kind: "invalid", path: pointerTo(place), reason: read };
       taken.add(read.header.toLowerCase());
       parameters.push(read);
     }
@@ -97,51 +100,50 @@ function readAnnotation(annotation: unknown, place: Place, taken: ReadonlySet<st
   if (typeof annotation !== "string") return "not a string";
   if (annotation === "") return "empty";
   if (!HTTP_TOKEN.test(annotation)) return "not an HTTP token";
-  if (typeof place.path === "string") return place.path;
-  if (place.path.length === 0) return "on the root of the schema";
+  if (place.parent === undefined) return "on the root of the schema";
+  const path: string[] = [];
+  for (let at: Place = place; at.parent !== undefined; at = at.parent) {
+    if (at.keyword !== "properties" || at.name === undefined) return "not reachable through properties alone";
+    if (path.length === MAX_DEPTH) return "nested too deep";
+    path.push(at.name);
+  }
   const type = place.schema["type"];
   if (type !== "string" && type !== "integer" && type !== "boolean") return "on a type that can't be mirrored";
   const header = `Mcp-Param-${annotation}`;
-  return taken.has(header.toLowerCase()) ? "used twice" : { header, path: place.path };
+  return taken.has(header.toLowerCase()) ? "used twice" : { header, path: path.toReversed() };
 }
 
-function addSubschemas(places: Place[], { schema, at, path }: Place): void {
-  const properties = schema["properties"];
-  if (isJsonObject(properties)) {
-    for (const [name, value] of Object.entries(properties)) {
-      if (!isJsonObject(value)) continue;
-      places.push({ schema: value, at: `${at}/properties/${pointerToken(name)}`, path: extend(path, name) });
+function addSubschemas(places: Place[], parent: Place): void {
+  addMembers(places, parent, "properties");
+  for (const keyword of SCHEMA_KEYWORDS) {
+    const value = parent.schema[keyword];
+    if (Array.isArray(value)) {
+      value.forEach((schema: unknown, index) => addPlace(places, schema, parent, keyword, String(index)));
+    } else {
+      addPlace(places, value, parent, keyword, undefined);
     }
   }
-  for (const keyword of SCHEMA_KEYWORDS) {
-    if (Object.hasOwn(schema, keyword)) addUnreachable(places, schema[keyword], `${at}/${keyword}`);
-  }
-  for (const keyword of SCHEMA_MAP_KEYWORDS) {
-    const map = Object.hasOwn(schema, keyword) ? schema[keyword] : undefined;
-    if (!isJsonObject(map)) continue;
-    for (const [name, value] of Object.entries(map))
-      addUnreachable(places, value, `${at}/${keyword}/${pointerToken(name)}`);
-  }
+  for (const keyword of SCHEMA_MAP_KEYWORDS) addMembers(places, parent, keyword);
 }
 
-function extend(path: Place["path"], name: string): Place["path"] {
-  if (typeof path === "string") return path;
-  return path.length < MAX_DEPTH ? [...path, name] : TOO_DEEP;
+function addMembers(places: Place[], parent: Place, keyword: string): void {
+  const map = parent.schema[keyword];
+  if (!isJsonObject(map)) return;
+  for (const [name, schema] of Object.entries(map)) addPlace(places, schema, parent, keyword, name);
 }
 
-/** A member's name as it stands in a JSON pointer (RFC 6901). */
-function pointerToken(name: string): string {
-  return name.replaceAll("~", "~0").replaceAll("/", "~1");
+function addPlace(places: Place[], schema: unknown, parent: Place, keyword: string, name: string | undefined): void {
+  if (isJsonObject(schema)) places.push({ schema, parent, keyword, name });
 }
 
-function addUnreachable(places: Place[], value: unknown, at: string): void {
-  if (Array.isArray(value)) {
-    value.forEach((entry: unknown, index) => {
-      if (isJsonObject(entry)) places.push({ schema: entry, at: `${at}/${String(index)}`, path: UNREACHABLE });
-    });
-  } else if (isJsonObject(value)) {
-    places.push({ schema: value, at, path: UNREACHABLE });
+/** Where a place is, as a JSON pointer (RFC 6901). */
+function pointerTo(place: Place): string {
+  const steps: string[] = [];
+  for (let at: Place = place; at.parent !== undefined; at = at.parent) {
+    if (at.name !== undefined) steps.push(at.name.replaceAll("~", "~0").replaceAll("/", "~1"));
+    steps.push(at.keyword);
   }
+  return `/${steps.toReversed().join("/")}`;
 }
 
 /**

@@ -11,8 +11,9 @@ const tool = (name: string, header?: string) => ({
     properties: { p: { type: "string", ...(header === undefined ? {} : { "x-mcp-header": header }) } },
   },
 });
-const page = (entries: unknown[], nextCursor?: unknown): ToolPage => ({ entries, nextCursor, bytes: 10 });
+const page = (entries: unknown[], nextCursor?: unknown): ToolPage => ({ entries, nextCursor, message: "0123456789" });
 const limits = { maxPages: 4, maxItems: 100, maxListBytes: 1_000 };
+const options = { limits };
 const refusedCursor = () =>
   new RemoteConnectorError("peer_error", {
     message: "bad cursor",
@@ -27,7 +28,7 @@ describe("walkTools", () => {
     const walked = await walkTools(async (cursor) => {
       cursors.push(cursor);
       return pages.shift() ?? page([]);
-    }, limits);
+    }, options);
     expect(cursors).toEqual([undefined, "", "x"]);
     expect(walked.tools.map(({ name }) => name)).toEqual(["a", "b", "c"]);
   });
@@ -40,7 +41,7 @@ describe("walkTools", () => {
       return cursor === undefined
         ? page([tool(`a${String(firsts)}`)], firsts === 1 ? "old" : "new")
         : page([tool("b")]);
-    }, limits);
+    }, options);
     expect(walked.tools.map(({ name }) => name)).toEqual(["a2", "b"]);
     expect(walked.check.diagnostics).toMatchObject([{ kind: "walk_restarted" }]);
   });
@@ -49,9 +50,9 @@ describe("walkTools", () => {
     const twice = walkTools(async (cursor) => {
       if (cursor !== undefined) throw refusedCursor();
       return page([tool("a")], "c");
-    }, limits);
+    }, options);
     await expect(twice).rejects.toMatchObject({ code: "peer_error", details: { rpcCode: -32602 } });
-    const atOnce = walkTools(() => Promise.reject(refusedCursor()), limits);
+    const atOnce = walkTools(() => Promise.reject(refusedCursor()), options);
     await expect(atOnce).rejects.toMatchObject({ code: "peer_error" });
   });
 });
@@ -68,7 +69,7 @@ describe("ContractResolver", () => {
           onPage: (entries) => deliver?.(page(entries, `c${String(pages.push(page(entries)))}`)),
           end: (error) => (error === undefined ? deliver?.(page([])) : reject(error)),
         });
-        walkTools(next, { ...limits, maxPages: 50 }, onPage).then(resolve, reject);
+        walkTools(next, { limits: { ...limits, maxPages: 50 }, onPage }).then(resolve, reject);
       });
     return { walks, resolver: new ContractResolver(walk) };
   }

@@ -1,0 +1,26 @@
+import { memberRange, scanArray } from "./raw-json.js";
+import type { Tool } from "./results.js";
+
+/**
+ * The text of each tool's definition as its server wrote it, by name, so that a list can be passed on without losing
+ * digits, unknown members or their order.
+ *
+ * `message` is the whole response that `entries` were parsed from, and `tools` what the check of them kept. A definition
+ * that the check had to mend is written anew.
+ */
+export function toolDefinitions(
+  message: Uint8Array,
+  entries: readonly unknown[],
+  tools: readonly Tool[],
+): Map<string, Uint8Array> {
+  const list = memberRange(message, ["result", "tools"]);
+  const ranges = list === undefined ? [] : (scanArray(message, list.start) ?? []);
+  const places = new Map(entries.map((entry, index) => [entry, ranges[index]]));
+  const definitions = new Map<string, Uint8Array>();
+  for (const tool of tools) {
+    const place = places.get(tool);
+    const untouched = place === undefined ? undefined : message.subarray(place.start, place.end);
+    definitions.set(tool.name, untouched ?? new TextEncoder().encode(JSON.stringify(tool)));
+  }
+  return definitions;
+}
