@@ -238,7 +238,8 @@ export function recordDelivery(promise: Promise<unknown>, reason: unknown, deliv
  * nothing is known of the value.
  */
 export function deliveryOf(subject: unknown): Delivery | undefined {
-  return isRemoteConnectorError(subject) ? subject.delivery : lookUp(subject);
+  // An error of this package can itself be the reason that ended calls; what is recorded of those says more then.
+  return lookUp(subject) ?? (isRemoteConnectorError(subject) ? subject.delivery : undefined);
 }
 
 function lookUp(subject: unknown): Delivery | undefined {

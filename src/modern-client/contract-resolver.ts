@@ -1,7 +1,9 @@
 import { isRemoteConnectorError } from "../errors.js";
-import { RpcCode, type ToolListCheck } from "../protocol/index.js";
+import { RpcCode, type ToolListCheck, type ToolWalkResult } from "../protocol/index.js";
 import { ContractBook, type KnownContract, knownIn } from "./contract-book.js";
-import type { ToolWalk } from "./tool-walk.js";
+
+/** Begins a walk through the tools; `onPage` sees what is known after each page. */
+export type ToolWalk = (onPage: (check: ToolListCheck) => void) => Promise<ToolWalkResult>;
 
 interface Waiter {
   readonly tool: string;

@@ -14,6 +14,10 @@ import {
   type Tool,
   type ToolContract,
   ToolListCheck,
+  type ToolPage,
+  type ToolWalkOptions,
+  type ToolWalkResult,
+  walkTools,
 } from "../protocol/index.js";
 import { type Deadlines, HttpEndpoint, LIFECYCLE_TIMEOUT_MS, resolveDeadlines } from "../transport/index.js";
 import type { CallOptions, DetailedResult, ListAllToolsOptions, ToolCallOptions, WithDetail } from "./call-options.js";
@@ -26,7 +30,6 @@ import type { KnownContract } from "./contract-book.js";
 import { ContractResolver } from "./contract-resolver.js";
 import { type CallContext, type CallOutcome, type CallPlan, ModernCall, rawResultOf } from "./modern-call.js";
 import { prepareRequest, prepareToolCall } from "./request-message.js";
-import { type ToolPage, type ToolWalkOptions, type ToolWalkResult, walkTools } from "./tool-walk.js";
 
 /** A call of a tool. */
 export interface ToolCall {
@@ -117,7 +120,9 @@ export class ModernStreamableHTTPClient {
    * Rejects in addition with `no_progress` and `limit_exceeded` (both `answered`): a list is never cut silently.
    */
   listAllTools(options: ListAllToolsOptions = {}): Promise<AllTools> {
-    const walk = this.#walk(options, { keepsDefinitions: options.definitions });
+    let last: Promise<unknown> | undefined;
+    const onRequest = (page: Promise<unknown>): void => void (last = page);
+    const walk = this.#walk(options, { keepsDefinitions: options.definitions, onRequest });
     const promise = walk.then(({ tools, check, definitions }) => {
       this.#contracts.book.replace(check);
       const { contracts, duplicates, diagnostics } = check;
@@ -125,7 +130,7 @@ export class ModernStreamableHTTPClient {
     });
     // A caller's own reason carries no verdict; the last page's is the walk's.
     promise.catch((reason: unknown) => {
-      if (!isRemoteConnectorError(reason)) recordDelivery(promise, reason, deliveryOf(reason) ?? "unknown");
+      if (!isRemoteConnectorError(reason)) recordDelivery(promise, reason, deliveryOf(last) ?? "not_sent");
     });
     return promise;
   }
@@ -200,13 +205,13 @@ export class ModernStreamableHTTPClient {
     return new ModernCall(this.#context, plan).start().promise;
   }
 
-  #walk(options: CallOptions, wanted: Omit<ToolWalkOptions, "limits">): Promise<ToolWalkResult> {
+  #walk(options: CallOptions, wanted: WantedWalk): Promise<ToolWalkResult> {
     const { clock } = this.#config.transport;
     const startedAt = clock.now();
     const fetchPage = (cursor: string | undefined): Promise<ToolPage> => {
       const deadlines = this.#lifecycle(options);
       const totalTimeoutMs = Math.max(1, deadlines.totalTimeoutMs - (clock.now() - startedAt));
-      return this.#start({
+      const page = this.#start({
         request: prepareRequest("tools/list", cursor === undefined ? {} : { cursor }, options.meta),
         options,
         deadlines: { ...deadlines, totalTimeoutMs },
@@ -214,11 +219,13 @@ export class ModernStreamableHTTPClient {
         shape: ({ result, message }) => ({
           entries: entriesOf(result),
           nextCursor: result["nextCursor"],
-          message,
+          message: typeof message === "string" ? Buffer.from(message) : message,
         }),
       });
+      wanted.onRequest?.(page);
+      return page;
     };
-    return walkTools(fetchPage, { ...wanted, limits: this.#config.walk }).then((walked) => {
+    return walkTools(fetchPage, { ...wanted, limits: this.#config.walk, honoursHeaders: true }).then((walked) => {
       for (const diagnostic of walked.check.diagnostics) this.#config.onDiagnostic?.(diagnostic);
       return walked;
     });
@@ -234,6 +241,11 @@ export class ModernStreamableHTTPClient {
     outcome.diagnostics.push(diagnostic);
     this.#config.onDiagnostic?.(diagnostic);
   }
+}
+
+interface WantedWalk extends Pick<ToolWalkOptions, "keepsDefinitions" | "onPage"> {
+  /** Sees the request of each page. */
+  readonly onRequest?: ((page: Promise<unknown>) => void) | undefined;
 }
 
 const NO_HEADERS: readonly MirroredHeader[] = [];

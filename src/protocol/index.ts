@@ -10,9 +10,17 @@ export {
   type RequestId,
   RpcCode,
 } from "./json-rpc.js";
-export { LIST_WALK_LIMITS, ListWalk, type ListWalkLimits, type WalkedPage } from "./list-walk.js";
+export { LIST_WALK_LIMITS, ListWalk, type ListWalkLimits } from "./list-walk.js";
 export { isMetaKey, isReservedMetaKey, MetaKey } from "./meta.js";
-export { type ByteRange, memberRange, RawJson, type RawMember, type RawObject, scanArray, scanObject } from "./raw-json.js";
+export {
+  type ByteRange,
+  memberRange,
+  RawJson,
+  type RawMember,
+  type RawObject,
+  scanArray,
+  scanObject,
+} from "./raw-json.js";
 export {
   type CallToolResult,
   type DiscoverResult,
@@ -44,3 +52,4 @@ export {
 } from "./tool-contract.js";
 export { toolDefinitions } from "./tool-definitions.js";
 export { type CheckedTools, ToolListCheck } from "./tool-list.js";
+export { type ToolPage, type ToolWalkOptions, type ToolWalkResult, walkTools } from "./walk-tools.js";

@@ -7,16 +7,6 @@ export interface ListWalkLimits {
   readonly maxListBytes: number;
 }
 
-/** What the walk needs to know of a page. */
-export interface WalkedPage {
-  /** Entries on the page, all of them. */
-  readonly items: number;
-  /** Names or URIs that no earlier page had. */
-  readonly fresh: number;
-  readonly bytes: number;
-  readonly nextCursor: unknown;
-}
-
 /** The default limits of a walk. */
 export const LIST_WALK_LIMITS: ListWalkLimits = { maxPages: 64, maxItems: 10_000, maxListBytes: 64 * 1024 * 1024 };
 
@@ -44,15 +34,22 @@ export class ListWalk {
     this.#stall = stall;
   }
 
-  /** Counts a page; the cursor of the next one, or `undefined` when the walk is over. */
-  page(page: WalkedPage): string | undefined {
+  /** Counts a page that came, before anything is made of its entries. Throws `limit_exceeded`. */
+  received(entries: number, bytes: number): void {
     this.#pages += 1;
-    this.#items += page.items;
-    this.#bytes += page.bytes;
+    this.#items += entries;
+    this.#bytes += bytes;
     this.#require("maxItems", this.#items);
     this.#require("maxListBytes", this.#bytes);
-    if (typeof page.nextCursor !== "string") return undefined;
-    if (page.fresh === 0) {
+  }
+
+  /**
+   * The cursor of the next page, or `undefined` when the walk is over. `fresh`: names or URIs that no earlier page had.
+   * Throws `no_progress` and `limit_exceeded`.
+   */
+  next(fresh: number, nextCursor: unknown): string | undefined {
+    if (typeof nextCursor !== "string") return undefined;
+    if (fresh === 0) {
       if (this.#stall === "ends") return undefined;
       throw new RemoteConnectorError("no_progress", {
         message: `${this.#method} gave a page that adds nothing new, and yet a cursor.`,
@@ -61,7 +58,7 @@ export class ListWalk {
       });
     }
     this.#require("maxPages", this.#pages + 1);
-    return page.nextCursor;
+    return nextCursor;
   }
 
   #require(option: keyof ListWalkLimits, value: number): void {

@@ -100,11 +100,11 @@ export class RawJson {
     this.text = text;
     try {
       this.value = JSON.parse(text);
-    } catch (cause) {
+    } catch {
+      // The engine's own error can quote the text, which may be a secret.
       throw new RemoteConnectorError("invalid_argument", {
         message: "The text is no JSON.",
         details: { argument: "text", reason: "not JSON" },
-        cause,
       });
     }
   }

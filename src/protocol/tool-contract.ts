@@ -31,26 +31,34 @@ export const EMPTY_CONTRACT: ToolContract = { parameters: [] };
 const ANNOTATION = "x-mcp-header";
 const HTTP_TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
-/** Keywords of 2020-12 and draft-07 whose value is a schema, a list of schemas, or a map of schemas. */
-const SCHEMA_KEYWORDS = [
-  "additionalItems",
-  "additionalProperties",
-  "allOf",
-  "anyOf",
-  "contains",
-  "contentSchema",
-  "else",
-  "if",
-  "items",
-  "not",
-  "oneOf",
-  "prefixItems",
-  "propertyNames",
-  "then",
-  "unevaluatedItems",
-  "unevaluatedProperties",
-] as const;
-const SCHEMA_MAP_KEYWORDS = ["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties"] as const;
+/**
+ * The keywords of 2020-12 and draft-07 that hold schemas: `one` is a schema or a list of them, `named` a map whose keys are
+ * names. Everything else in a schema is data.
+ */
+const SCHEMA_KEYWORDS: ReadonlyMap<string, "one" | "named"> = new Map([
+  ["properties", "named"],
+  ["additionalItems", "one"],
+  ["additionalProperties", "one"],
+  ["allOf", "one"],
+  ["anyOf", "one"],
+  ["contains", "one"],
+  ["contentSchema", "one"],
+  ["else", "one"],
+  ["if", "one"],
+  ["items", "one"],
+  ["not", "one"],
+  ["oneOf", "one"],
+  ["prefixItems", "one"],
+  ["propertyNames", "one"],
+  ["then", "one"],
+  ["unevaluatedItems", "one"],
+  ["unevaluatedProperties", "one"],
+  ["$defs", "named"],
+  ["definitions", "named"],
+  ["dependencies", "named"],
+  ["dependentSchemas", "named"],
+  ["patternProperties", "named"],
+]);
 
 /** Deeper annotations are refused: the paths of a hostile schema would grow with the square of its size. */
 const MAX_DEPTH = 64;
@@ -114,22 +122,19 @@ function readAnnotation(annotation: unknown, place: Place, taken: ReadonlySet<st
 }
 
 function addSubschemas(places: Place[], parent: Place): void {
-  addMembers(places, parent, "properties");
-  for (const keyword of SCHEMA_KEYWORDS) {
+  for (const keyword of Object.keys(parent.schema)) {
+    const holds = SCHEMA_KEYWORDS.get(keyword);
+    if (holds === undefined) continue;
     const value = parent.schema[keyword];
-    if (Array.isArray(value)) {
+    if (holds === "named") {
+      if (!isJsonObject(value)) continue;
+      for (const name of Object.keys(value)) addPlace(places, value[name], parent, keyword, name);
+    } else if (Array.isArray(value)) {
       value.forEach((schema: unknown, index) => addPlace(places, schema, parent, keyword, String(index)));
     } else {
       addPlace(places, value, parent, keyword, undefined);
     }
   }
-  for (const keyword of SCHEMA_MAP_KEYWORDS) addMembers(places, parent, keyword);
-}
-
-function addMembers(places: Place[], parent: Place, keyword: string): void {
-  const map = parent.schema[keyword];
-  if (!isJsonObject(map)) return;
-  for (const [name, schema] of Object.entries(map)) addPlace(places, schema, parent, keyword, name);
 }
 
 function addPlace(places: Place[], schema: unknown, parent: Place, keyword: string, name: string | undefined): void {

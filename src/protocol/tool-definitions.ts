@@ -19,7 +19,8 @@ export function toolDefinitions(
   const definitions = new Map<string, Uint8Array>();
   for (const tool of tools) {
     const place = places.get(tool);
-    const untouched = place === undefined ? undefined : message.subarray(place.start, place.end);
+    // Copied: a view would keep its whole page in memory.
+    const untouched = place === undefined ? undefined : message.slice(place.start, place.end);
     definitions.set(tool.name, untouched ?? new TextEncoder().encode(JSON.stringify(tool)));
   }
   return definitions;

@@ -49,7 +49,7 @@ export class HttpEndpoint implements HttpCallContext {
   close(): Promise<void> {
     if (this.#closed === undefined) {
       // The newest first: those that wait must not be given the turns of those that end.
-      for (const call of [...this.#calls].reverse()) call.cancel(closedError());
+      for (const call of [...this.#calls].toReversed()) call.cancel(closedError());
       this.#closed = this.exchange.destroy();
     }
     return this.#closed;

@@ -59,6 +59,13 @@ describe("deliveryOf", () => {
     expect(deliveryOf("stop")).toBeUndefined();
   });
 
+  it("F-2: an error of ours that is the reason of an abort has the verdict of the calls that it ended", () => {
+    const reason = new RemoteConnectorError("cancelled", { message: "withdrawn", details: { reason: "withdrawn" } });
+    expect(deliveryOf(reason)).toBe("not_sent");
+    recordDelivery(Promise.resolve(), reason, "unknown");
+    expect(deliveryOf(reason)).toBe("unknown");
+  });
+
   it("F-2: knows nothing of a value that it never saw", () => {
     expect(deliveryOf(new Error("other"))).toBeUndefined();
     expect(deliveryOf(Promise.resolve())).toBeUndefined();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { RemoteConnectorError } from "../../../src/errors.js";
-import { ContractResolver } from "../../../src/modern-client/contract-resolver.js";
-import { type ToolPage, type ToolWalk, walkTools } from "../../../src/modern-client/tool-walk.js";
+import { ContractResolver, type ToolWalk } from "../../../src/modern-client/contract-resolver.js";
+import { type ToolPage, walkTools } from "../../../src/protocol/index.js";
 import { settle } from "../../support/fake-clock.js";
 
 const tool = (name: string, header?: string) => ({
@@ -11,9 +11,13 @@ const tool = (name: string, header?: string) => ({
     properties: { p: { type: "string", ...(header === undefined ? {} : { "x-mcp-header": header }) } },
   },
 });
-const page = (entries: unknown[], nextCursor?: unknown): ToolPage => ({ entries, nextCursor, message: "0123456789" });
+const page = (entries: unknown[], nextCursor?: unknown): ToolPage => ({
+  entries,
+  nextCursor,
+  message: Buffer.from("0123456789"),
+});
 const limits = { maxPages: 4, maxItems: 100, maxListBytes: 1_000 };
-const options = { limits };
+const options = { limits, honoursHeaders: true };
 const refusedCursor = () =>
   new RemoteConnectorError("peer_error", {
     message: "bad cursor",
@@ -69,7 +73,7 @@ describe("ContractResolver", () => {
           onPage: (entries) => deliver?.(page(entries, `c${String(pages.push(page(entries)))}`)),
           end: (error) => (error === undefined ? deliver?.(page([])) : reject(error)),
         });
-        walkTools(next, { limits: { ...limits, maxPages: 50 }, onPage }).then(resolve, reject);
+        walkTools(next, { ...options, limits: { ...limits, maxPages: 50 }, onPage }).then(resolve, reject);
       });
     return { walks, resolver: new ContractResolver(walk) };
   }

@@ -1,0 +1,143 @@
+import { type ApplyFacts, type ApplyVerdict, decideApply } from "./decide-apply.js";
+import { boundDiagnostics, type ProjectionDiagnostic } from "./diagnostic.js";
+import type { Snapshot, SnapshotEntry } from "./parse-snapshot.js";
+import type { AccountSyncRow, ProjectionRow, ProjectionTx } from "./ports.js";
+
+/**
+ * Plans the connectors that changed, in the transaction that changed them. `keys` is sorted and never empty. Awaits
+ * nothing but `tx`. What it throws rolls everything back.
+ */
+export type ChangePlanner<Tx> = (tx: Tx, keys: readonly string[]) => void | Promise<void>;
+
+/** One snapshot for one account. */
+export interface SnapshotApplication<Tx> extends ApplyFacts {
+  readonly accountId: string;
+  readonly snapshot: Snapshot;
+  readonly onChanged: ChangePlanner<Tx>;
+}
+
+/** What became of a snapshot. */
+export interface SnapshotOutcome {
+  readonly verdict: ApplyVerdict;
+  /** Connectors whose effective state or identity changed, sorted. */
+  readonly changed: readonly string[];
+  /** Those of the snapshot included. Bounded. */
+  readonly diagnostics: readonly ProjectionDiagnostic[];
+}
+
+const EPOCHS_KEPT = 4;
+
+/**
+ * Applies a snapshot to the rows of its account, or confirms or holds it, inside the caller's transaction.
+ *
+ * A connector that had a row and is not in an applied snapshot becomes `disconnected`; a row that says so already is
+ * removed instead, so that an account has no more rows than its last two snapshots have connectors. A row is written as
+ * the snapshot has it even where its connection version is smaller than before: no row is kept more permissive.
+ */
+export async function applySnapshot<Tx extends ProjectionTx>(
+  tx: Tx,
+  application: SnapshotApplication<Tx>,
+): Promise<SnapshotOutcome> {
+  const { accountId, snapshot } = application;
+  const stored = await tx.projections.account(accountId);
+  const account = stored ?? emptyAccount(accountId, application.now);
+  const verdict = decideApply(stored, snapshot, application);
+  if (verdict.kind === "hold") {
+    const { reason, hold } = verdict;
+    await tx.projections.putAccount({ ...account, hold });
+    const held = { kind: "snapshot_held", reason, revision: snapshot.revision, count: hold.count } as const;
+    return { verdict, changed: [], diagnostics: [held] };
+  }
+  if (verdict.kind === "confirm") {
+    if (account.hold !== undefined) await tx.projections.putAccount({ ...account, hold: undefined });
+    return { verdict, changed: [], diagnostics: snapshot.diagnostics };
+  }
+  const noted: ProjectionDiagnostic[] = [];
+  if (verdict.wentBackwards !== undefined) {
+    noted.push({ kind: "hold_accepted", reason: verdict.wentBackwards, revision: snapshot.revision });
+  }
+  await tx.projections.putAccount(advance(account, snapshot));
+  const changed = await writeRows(tx, application, noted);
+  if (changed.length > 0) await application.onChanged(tx, changed);
+  return { verdict, changed, diagnostics: boundDiagnostics([...noted, ...snapshot.diagnostics]) };
+}
+
+async function writeRows<Tx extends ProjectionTx>(
+  { projections }: Tx,
+  { accountId, snapshot, now }: SnapshotApplication<Tx>,
+  noted: ProjectionDiagnostic[],
+): Promise<readonly string[]> {
+  const { epoch, revision } = snapshot;
+  const left = new Map((await projections.list(accountId)).map((row) => [row.connectorKey, row]));
+  const changed: string[] = [];
+
+  const write = async (before: ProjectionRow | undefined, entry: SnapshotEntry): Promise<void> => {
+    const differs = isChange(before, entry);
+    if (differs) changed.push(entry.connectorKey);
+    else if (before !== undefined && isWritten(before, entry, snapshot)) return;
+    const updatedAt = differs || before === undefined ? now : before.updatedAt;
+    await projections.put({ ...entry, accountId, epoch, revision, updatedAt });
+  };
+
+  for (const entry of snapshot.entries) {
+    const before = left.get(entry.connectorKey);
+    left.delete(entry.connectorKey);
+    if (before !== undefined && before.epoch === epoch && hasFallen(before, entry)) {
+      const { connectorKey, connectionVersion: to } = entry;
+      noted.push({ kind: "connection_version_decreased", connectorKey, from: before.connectionVersion, to });
+    }
+    await write(before, entry);
+  }
+  for (const row of left.values()) {
+    if (row.state === "disconnected") await projections.remove(accountId, row.connectorKey);
+    else await write(row, gone(row));
+  }
+  return changed.sort();
+}
+
+/** A connector without a row is as good as one that was never connected. */
+function isChange(before: ProjectionRow | undefined, entry: SnapshotEntry): boolean {
+  return (
+    (before?.state ?? "disconnected") !== entry.state ||
+    before?.connectionId !== entry.connectionId ||
+    (before?.connectionVersion ?? 0n) !== entry.connectionVersion ||
+    before?.connectorVersion !== entry.connectorVersion
+  );
+}
+
+/** The first fetch of a scope epoch mostly finds everything as it was left. */
+function isWritten(before: ProjectionRow, entry: SnapshotEntry, { epoch, revision }: Snapshot): boolean {
+  return before.epoch === epoch && before.revision === revision && before.quarantined === entry.quarantined;
+}
+
+function hasFallen(before: ProjectionRow, entry: SnapshotEntry): boolean {
+  return (
+    before.state === "connected" &&
+    entry.state === "connected" &&
+    before.connectionId === entry.connectionId &&
+    entry.connectionVersion < before.connectionVersion
+  );
+}
+
+function gone({ connectorKey, connectorVersion }: ProjectionRow): SnapshotEntry {
+  return {
+    connectorKey,
+    connectorVersion,
+    state: "disconnected",
+    connectionId: undefined,
+    connectionVersion: 0n,
+    quarantined: undefined,
+  };
+}
+
+function advance(account: AccountSyncRow, { epoch, revision, digest }: Snapshot): AccountSyncRow {
+  const leaving = account.applied?.epoch;
+  const past = leaving === undefined ? account.pastEpochs : [leaving, ...account.pastEpochs];
+  // An epoch that is left and entered again is in the list once, and never while it is the current one.
+  const pastEpochs = [...new Set(past)].filter((other) => other !== epoch).slice(0, EPOCHS_KEPT);
+  return { ...account, applied: { epoch, revision, digest }, pastEpochs, hold: undefined };
+}
+
+function emptyAccount(accountId: string, now: number): AccountSyncRow {
+  return { accountId, syncSeq: 0, applied: undefined, pastEpochs: [], hold: undefined, seenAt: now };
+}

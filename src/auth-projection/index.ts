@@ -1,0 +1,28 @@
+export { type ChangePlanner } from "./apply-snapshot.js";
+export { type Random } from "./backoff.js";
+export { chooseRelease, type ReleaseChoice, type ReleaseVersions } from "./choose-release.js";
+export { systemWallClock, type WallClock } from "./clock.js";
+export { type ApplyReason } from "./decide-apply.js";
+export { type HoldReason, type ProjectionDiagnostic } from "./diagnostic.js";
+export { type HintEvent, HintListener, type HintListenerOptions } from "./hint-listener.js";
+export { type HintSocket, type HintSocketOwner, type HintSocketRequest, type OpenHintSocket } from "./hint-socket.js";
+export { isConnectorKey } from "./identifiers.js";
+export { type AccountAuthorizer, type Login, LoginGuard } from "./login.js";
+export { parseSnapshot, type Snapshot, type SnapshotEntry } from "./parse-snapshot.js";
+export {
+  type AccountSyncRow,
+  type AppliedSnapshot,
+  type AuthorizationState,
+  type HoldStreak,
+  type ProjectionRow,
+  type ProjectionRows,
+  type ProjectionTx,
+  type QuarantineReason,
+  type UnitOfWork,
+} from "./ports.js";
+export { Readiness } from "./readiness.js";
+export { resetProjection } from "./reset-projection.js";
+export { SnapshotClient, type SnapshotClientOptions, type SnapshotSource } from "./snapshot-client.js";
+export { type SnapshotSyncOptions } from "./snapshot-sync-options.js";
+export { SnapshotSync, type WakeOptions } from "./snapshot-sync.js";
+export { type SyncedSnapshot, type SyncEvent, type SyncState } from "./sync-event.js";

@@ -1,0 +1,112 @@
+/**
+ * What this folder asks of a store: rows, and a unit of work to read and write them in.
+ *
+ * Every method is called inside `read` or `write` only, and nothing but these methods is awaited in there. Rows are
+ * plain values: a store copies on the way in and on the way out. All times are epoch milliseconds.
+ */
+
+/** What an account may do with a connector. */
+export type AuthorizationState = "connected" | "expired" | "disconnected";
+
+/**
+ * Why a snapshot's entry can't be used. Its connector counts as disconnected.
+ *
+ * `conflict` is the entry that repeats the id of another: neither is believed.
+ */
+export type QuarantineReason = "unknown_state" | "missing_member" | "invalid_member" | "conflict";
+
+/**
+ * One connector of one account, as the last applied snapshot had it. Key: (accountId, connectorKey).
+ *
+ * Local observations are not written here; they are rows of their own beside it.
+ */
+export interface ProjectionRow {
+  readonly accountId: string;
+  readonly connectorKey: string;
+  /** The release that the snapshot names. `undefined` only where a quarantined entry did not say. */
+  readonly connectorVersion: string | undefined;
+  readonly state: AuthorizationState;
+  /** Always there when `connected`. */
+  readonly connectionId: string | undefined;
+  /** 0 when the snapshot has no connection. Up to 2^64 - 1: stored as decimal text. */
+  readonly connectionVersion: bigint;
+  /** An {@link AppliedSnapshot.epoch}. */
+  readonly epoch: string;
+  /** Revision of the snapshot that was applied last. Stored as decimal text. */
+  readonly revision: bigint;
+  readonly quarantined: QuarantineReason | undefined;
+  /** When the state or the identity last changed; not touched by a snapshot that says the same again. */
+  readonly updatedAt: number;
+}
+
+/** The snapshot that an account's rows come from. */
+export interface AppliedSnapshot {
+  /**
+   * `"="` and the server's epoch, or `"-"` for a snapshot without one. Absent is an epoch like any other, and this form
+   * compares with `===`, in JSON and in SQL alike. Made by `epochKey`; opaque to a store.
+   */
+  readonly epoch: string;
+  /** Stored as decimal text. */
+  readonly revision: bigint;
+  /** SHA-256 of the body, lower-case hex. */
+  readonly digest: string;
+}
+
+/** Snapshots in a row that went backwards and were not applied. */
+export interface HoldStreak {
+  /** The epoch of all of them, in the form of {@link AppliedSnapshot.epoch}. */
+  readonly epoch: string;
+  /** Revision of the latest; none of the streak is smaller than the one before. Stored as decimal text. */
+  readonly revision: bigint;
+  /** 1 or more. */
+  readonly count: number;
+  /** When the first of them was held. */
+  readonly since: number;
+}
+
+/** How far an account's projection is. Key: accountId. */
+export interface AccountSyncRow {
+  readonly accountId: string;
+  /** Fetches started, ever. A safe integer. */
+  readonly syncSeq: number;
+  /** `undefined` before the first snapshot, and after a reset by hand. */
+  readonly applied: AppliedSnapshot | undefined;
+  /** Epochs left behind, the latest first; at most four. */
+  readonly pastEpochs: readonly string[];
+  readonly hold: HoldStreak | undefined;
+  /** When a fetch last started for this account. */
+  readonly seenAt: number;
+}
+
+/** The rows of this folder. */
+export interface ProjectionRows {
+  account(accountId: string): Promise<AccountSyncRow | undefined>;
+  /** Inserts or replaces. */
+  putAccount(row: AccountSyncRow): Promise<void>;
+  /**
+   * Raises the account's `syncSeq` by one, sets its `seenAt` to `at`, and answers the new number. An account without a row
+   * gets one (`applied` and `hold` undefined, no past epochs) and answers 1.
+   */
+  nextSyncSeq(accountId: string, at: number): Promise<number>;
+  get(accountId: string, connectorKey: string): Promise<ProjectionRow | undefined>;
+  /** All rows of the account, ordered by `connectorKey` in code units. */
+  list(accountId: string): Promise<readonly ProjectionRow[]>;
+  /** Inserts or replaces. */
+  put(row: ProjectionRow): Promise<void>;
+  /** Removes the row if it is there. */
+  remove(accountId: string, connectorKey: string): Promise<void>;
+}
+
+/** What a transaction must offer to this folder. A store's own transaction offers more. */
+export interface ProjectionTx {
+  readonly projections: ProjectionRows;
+}
+
+/**
+ * Serialized transactions. `write` commits when `work` resolves and rolls back when it rejects; either way the promise
+ * settles after the end of the transaction. `read` sees one state throughout.
+ */
+export interface UnitOfWork<Tx> {
+  write<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  read<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+}

@@ -1,0 +1,221 @@
+import { isRemoteConnectorError, RemoteConnectorError } from "../errors.js";
+import type { Snapshot } from "./parse-snapshot.js";
+import type { ProjectionTx } from "./ports.js";
+import { resetProjection } from "./reset-projection.js";
+import {
+  resolveSnapshotSyncOptions,
+  type SnapshotSyncConfig,
+  type SnapshotSyncOptions,
+} from "./snapshot-sync-options.js";
+import { attemptSync, type FailedAttempt, type SettledAttempt } from "./sync-attempt.js";
+import { holdDelay, pollDelay, retryDelay, SPACING_MS } from "./sync-delays.js";
+import type { SyncEvent, SyncState } from "./sync-event.js";
+
+/** How a wake is limited. */
+export interface WakeOptions {
+  /** Wakes only the first time that this is given for the snapshot at hand (its epoch and revision). */
+  readonly onceFor?: string | undefined;
+}
+
+type Phase =
+  /** `urgent`: the fetch is as near as the spacing allows, so that another wake has nothing to add. */
+  | { readonly kind: "waiting"; readonly urgent: boolean; readonly nextFetchAt: number; readonly cancel: () => void }
+  /** `again`: a wake came after this fetch had begun, which may therefore not have seen its cause. */
+  | { readonly kind: "fetching"; readonly controller: AbortController; again: boolean }
+  | { readonly kind: "closed" };
+
+/**
+ * Keeps one account's projection up to date for one login, from its construction until the login ends or `close()`.
+ *
+ * It fetches at once, then every five minutes or so, and after every wake. One fetch runs at a time, and no two start
+ * within the same second; wakes in between count as one, and a wake during a fetch causes one more after it. A failed
+ * fetch is repeated after up to a second, doubling to a minute, with full jitter, and a held snapshot after 20 to 30
+ * seconds. A failure changes nothing: rows, readiness and routes stay as they are.
+ */
+export class SnapshotSync<Tx extends ProjectionTx> {
+  /** `true` once a snapshot was applied or confirmed in the scope epoch, `false` if the sync ends before. Never rejects. */
+  readonly ready: Promise<boolean>;
+  readonly #config: SnapshotSyncConfig<Tx>;
+  readonly #loginSignal: AbortSignal;
+  #settleReady: (ready: boolean) => void = () => undefined;
+  #phase: Phase;
+  /** The fetch that runs, or the last one, to the end of its transaction. */
+  #running: Promise<void> | undefined;
+  #startedAt = -Infinity;
+  #status: SyncState["status"] = "starting";
+  #failures = 0;
+  #error: unknown;
+  #synchronizedAt: number | undefined;
+  /** The snapshot that counts, and what has woken once already for it. */
+  #snapshot: Snapshot | undefined;
+  readonly #spent = new Set<string>();
+
+  /** Throws `invalid_options` for an unknown option. A login that has ended makes a closed sync. */
+  constructor(options: SnapshotSyncOptions<Tx>) {
+    this.#config = resolveSnapshotSyncOptions(options);
+    const { login, logins, scopeEpoch, readiness } = this.#config;
+    this.ready = new Promise((resolve) => (this.#settleReady = resolve));
+    readiness.open(login.accountId, scopeEpoch);
+    this.#loginSignal = logins.signalOf(login);
+    this.#loginSignal.addEventListener("abort", this.#end);
+    this.#phase = this.#waitFor(0, true);
+    if (this.#loginSignal.aborted) this.#end();
+  }
+
+  /** Where it is now. A copy. */
+  state(): SyncState {
+    const phase = this.#phase;
+    const { login, readiness, scopeEpoch } = this.#config;
+    return {
+      status: phase.kind === "closed" ? "closed" : this.#status,
+      ready: readiness.isReady(login.accountId, scopeEpoch),
+      fetching: phase.kind === "fetching",
+      failures: this.#failures,
+      error: this.#error,
+      nextFetchAt: phase.kind === "waiting" ? phase.nextFetchAt : undefined,
+      synchronizedAt: this.#synchronizedAt,
+    };
+  }
+
+  /** Asks for a fetch that starts after this call. Returns at once; does nothing when closed. */
+  wake(options: WakeOptions = {}): void {
+    const { onceFor } = options;
+    if (onceFor !== undefined) {
+      if (this.#spent.has(onceFor)) return;
+      this.#spent.add(onceFor);
+    }
+    const phase = this.#phase;
+    if (phase.kind === "fetching") {
+      phase.again = true;
+    } else if (phase.kind === "waiting" && !phase.urgent) {
+      phase.cancel();
+      this.#phase = this.#waitFor(0, true);
+    }
+  }
+
+  /** Forgets what the account's snapshots were compared with, so that the next one is applied, and fetches it. */
+  async reset(): Promise<void> {
+    const { login, store } = this.#config;
+    await store.write((tx) => resetProjection(tx, login.accountId));
+    this.wake();
+  }
+
+  /** Ends the sync; resolves when a transaction that ran has ended too. No event comes any more. Idempotent. */
+  async close(): Promise<void> {
+    this.#end();
+    await this.#running;
+  }
+
+  readonly #end = (): void => {
+    const phase = this.#phase;
+    if (phase.kind === "closed") return;
+    this.#phase = { kind: "closed" };
+    if (phase.kind === "waiting") phase.cancel();
+    else phase.controller.abort(closed());
+    this.#loginSignal.removeEventListener("abort", this.#end);
+    this.#config.readiness.shut(this.#config.login.accountId, this.#config.scopeEpoch);
+    this.#settleReady(false);
+  };
+
+  #waitFor(delayMs: number, urgent: boolean): Phase & { kind: "waiting" } {
+    const { clock } = this.#config;
+    const now = clock.now();
+    const sinceStart = now - this.#startedAt;
+    // A wall that was set back gives a negative number, and no reason to wait longer than the spacing.
+    const spacing = sinceStart < 0 ? SPACING_MS : SPACING_MS - sinceStart;
+    const delay = Math.max(delayMs, spacing, 0);
+    return { kind: "waiting", urgent, nextFetchAt: now + delay, cancel: clock.schedule(delay, this.#begin) };
+  }
+
+  readonly #begin = (): void => {
+    const controller = new AbortController();
+    this.#startedAt = this.#config.clock.now();
+    this.#phase = { kind: "fetching", controller, again: false };
+    this.#running = this.#sync(controller.signal);
+  };
+
+  /** One fetch and what follows from it. Never rejects. */
+  async #sync(signal: AbortSignal): Promise<void> {
+    const attempt = await attemptSync(this.#config, signal, this.#isLive);
+    const phase = this.#phase;
+    if (phase.kind !== "fetching" || attempt.kind === "dropped") return;
+    const delayMs = attempt.kind === "failed" ? this.#noteFailure(attempt) : this.#noteVerdict(attempt);
+    const becameReady = attempt.kind === "settled" && this.#becomesReady(attempt);
+    const next = this.#waitFor(phase.again ? 0 : delayMs, phase.again);
+    this.#phase = next;
+    if (becameReady) this.#settleReady(true);
+    this.#tell(
+      attempt.kind === "failed"
+        ? this.#failure(attempt, next.nextFetchAt)
+        : describe(attempt, becameReady, next.nextFetchAt),
+    );
+  }
+
+  readonly #isLive = (): boolean => this.#phase.kind !== "closed" && this.#config.logins.isCurrent(this.#config.login);
+
+  /** Takes a failure in, and answers after how long the next fetch is due if nothing wakes it. */
+  #noteFailure({ error }: FailedAttempt): number {
+    this.#failures += 1;
+    this.#error = error;
+    this.#status = isRemoteConnectorError(error, "account_not_ready") ? "account_not_ready" : "failing";
+    return retryDelay(this.#failures, this.#config.random);
+  }
+
+  /** Takes a verdict in, and answers the same. */
+  #noteVerdict({ snapshot, outcome }: SettledAttempt): number {
+    this.#failures = 0;
+    this.#error = undefined;
+    if (outcome.verdict.kind === "hold") {
+      this.#status = "held";
+      return holdDelay(this.#config.random);
+    }
+    this.#status = "synchronized";
+    this.#synchronizedAt = this.#config.clock.now();
+    if (this.#snapshot?.epoch !== snapshot.epoch || this.#snapshot.revision !== snapshot.revision) this.#spent.clear();
+    this.#snapshot = snapshot;
+    if (outcome.diagnostics.some(({ kind }) => kind === "connection_version_decreased")) {
+      this.wake({ onceFor: "connection_version_decreased" });
+    }
+    return pollDelay(this.#config.random);
+  }
+
+  #becomesReady({ outcome }: SettledAttempt): boolean {
+    const { login, readiness, scopeEpoch } = this.#config;
+    return outcome.verdict.kind !== "hold" && readiness.confirm(login.accountId, scopeEpoch);
+  }
+
+  #failure({ during, error }: FailedAttempt, nextFetchAt: number): SyncEvent {
+    return { kind: "failed", during, error, failures: this.#failures, nextFetchAt };
+  }
+
+  #tell(event: SyncEvent): void {
+    try {
+      this.#config.onEvent(event);
+    } catch (error) {
+      queueMicrotask(() => {
+        throw error;
+      });
+    }
+  }
+}
+
+function describe(
+  { snapshot, outcome, syncSeq }: SettledAttempt,
+  becameReady: boolean,
+  nextFetchAt: number,
+): SyncEvent {
+  const { verdict, changed, diagnostics } = outcome;
+  if (verdict.kind === "hold") return { kind: "held", reason: verdict.reason, diagnostics, nextFetchAt };
+  const { epoch, revision } = snapshot;
+  const synced = { epoch, revision, syncSeq, changed, becameReady, diagnostics };
+  return verdict.kind === "confirm"
+    ? { kind: "confirmed", ...synced }
+    : { kind: "applied", reason: verdict.reason, ...synced };
+}
+
+function closed(): RemoteConnectorError<"cancelled"> {
+  return new RemoteConnectorError("cancelled", {
+    message: "The authorization sync was closed.",
+    details: { reason: "sync_closed" },
+  });
+}

@@ -1,0 +1,6 @@
+export {
+  AggregatedDirectory,
+  type AggregatedDirectoryOptions,
+  type MissingConnector,
+  type Reach,
+} from "./aggregated-directory.js";

@@ -1,0 +1,26 @@
+/** A signal that fires with the first of several, and how to let go of them. */
+export interface JoinedSignal {
+  readonly signal: AbortSignal;
+  /** Takes the listeners away; must be called when the work is over. */
+  release(): void;
+}
+
+/**
+ * Joins signals for the time of one piece of work. `AbortSignal.any` would stay registered with signals that live as long
+ * as a route does.
+ */
+export function joinSignals(...signals: readonly AbortSignal[]): JoinedSignal {
+  const controller = new AbortController();
+  const removers = signals.map((signal) => {
+    const abort = (): void => controller.abort(signal.reason);
+    if (signal.aborted) abort();
+    else signal.addEventListener("abort", abort);
+    return () => signal.removeEventListener("abort", abort);
+  });
+  return {
+    signal: controller.signal,
+    release() {
+      for (const remove of removers) remove();
+    },
+  };
+}

@@ -1,0 +1,328 @@
+import { type Login, LoginGuard, type ProjectionRow, Readiness, type SyncEvent } from "../../auth-projection/index.js";
+import { RemoteConnectorError } from "../../errors.js";
+import { Controller, type KeyStatus } from "../../reconcile/index.js";
+import { ActivationMemory, readAuthorizationDemand } from "../activation/index.js";
+import { AggregatedDirectory, type MissingConnector } from "../aggregation/index.js";
+import type { RemoteMcpClient } from "../factories/index.js";
+import {
+  type Binding,
+  type BindingRequest,
+  type BoundAgent,
+  createLocalServer,
+  type LocalServer,
+} from "../local-server/index.js";
+import { buildNamespaceTable } from "../naming/index.js";
+import { type PublicationChange, RouteTable } from "../routes/index.js";
+import { accountLogins } from "./account-logins.js";
+import { accountOf, accountScope } from "./account-scope.js";
+import { AccountSession } from "./account-session.js";
+import { type ConnectorStatus, describeConnector } from "./connector-status.js";
+import { type ConnectorHostConfig, type ConnectorHostOptions, resolveConnectorHostOptions } from "./host-options.js";
+import type { HostStore, HostTx } from "./host-store.js";
+import { type ConnectorFacts, findObstacle, planConnector } from "./plan-connector.js";
+import { RemoteReconciler } from "./remote-reconciler.js";
+
+/** A connector's route came, was replaced, or went. */
+export interface PublicationEvent {
+  readonly kind: "published" | "replaced" | "withdrawn";
+  readonly connectorKey: string;
+  readonly generation: number;
+}
+
+export type PublicationListener = (event: PublicationEvent) => void;
+
+/** For whom an agent's access is wanted. */
+export type AgentSession = Omit<BindingRequest, "login">;
+
+/**
+ * Publishes the tools of an account's connectors on one local MCP server, and follows the account's authorization.
+ *
+ * Signing in makes the account's connectors run as soon as a snapshot of its authorization was applied; whatever the
+ * account authorizes, revokes or changes later reaches the routes by itself. Signing out takes everything of the account
+ * away at once. The store is the host's own from here on.
+ */
+export class ConnectorHost {
+  readonly #config: ConnectorHostConfig;
+  readonly #store: HostStore;
+  readonly #logins: LoginGuard;
+  readonly #readiness = new Readiness();
+  readonly #routes: RouteTable<RemoteMcpClient>;
+  readonly #memory: ActivationMemory;
+  readonly #controller: Controller<HostTx, ConnectorFacts>;
+  readonly #listeners = new Set<PublicationListener>();
+  #server: LocalServer | undefined;
+  #session: AccountSession | undefined;
+  /** The endings of sessions that are over. */
+  readonly #ending = new Set<Promise<void>>();
+  #closing: Promise<void> | undefined;
+
+  private constructor(config: ConnectorHostConfig, store: HostStore) {
+    const { logger, wallClock, random, mintEpoch } = config;
+    this.#config = config;
+    this.#store = store;
+    this.#logins = new LoginGuard(config.accounts);
+    this.#routes = new RouteTable<RemoteMcpClient>({
+      clock: config.clock,
+      onDiagnostic: ({ kind, message, connectorKey, generation }) =>
+        logger.warn("A route could not be cleaned up as it should.", { kind, message, connectorKey, generation }),
+    });
+    this.#memory = new ActivationMemory(() => this.#routes.counts.published);
+    this.#controller = new Controller<HostTx, ConnectorFacts>({
+      store,
+      clock: wallClock,
+      random,
+      mintEpoch,
+      planner: {
+        keys: async () => config.installed.keys,
+        facts: (tx, scope, key) => this.#facts(tx, scope, key),
+        plan: planConnector,
+      },
+      routes: {
+        fence: (scope, key, generation) => this.#routes.fence(scope, key, generation, "revoke"),
+        holds: (scope, key, generation) => this.#routes.holds(scope, key, generation),
+      },
+      reconciler: new RemoteReconciler({
+        installed: config.installed,
+        logins: this.#logins,
+        store,
+        routes: this.#routes,
+        factory: config.factory(accountLogins(this.#logins)),
+        memory: this.#memory,
+        hostVersion: config.hostInfo.version,
+        now: () => wallClock.now(),
+        onDiagnostics: (connectorKey, diagnostics) =>
+          logger.warn("Tools of a connector were left out or mended.", { connectorKey, diagnostics }),
+        onAuthorizationDemand: (scope, key) => this.#onDemand(scope, key),
+      }),
+    });
+    this.#controller.events.subscribe((event) => {
+      if (event.kind === "removed") this.#routes.forgetFence(event.scope, event.key);
+      if (event.kind === "failed" || event.kind === "trouble")
+        logger.warn("A connector did not converge.", { ...event });
+      else logger.debug("Convergence.", { ...event });
+    });
+    this.#routes.onPublication((changes) => this.#onPublication(changes));
+  }
+
+  /**
+   * Starts the local server; nobody is signed in. The store is closed if that fails.
+   *
+   * Rejects with `invalid_options`, `invalid_url`, `invalid_release`, and with `listen_failed` when the port is taken.
+   */
+  static async start(options: ConnectorHostOptions, store: HostStore): Promise<ConnectorHost> {
+    try {
+      const host = new ConnectorHost(resolveConnectorHostOptions(options), store);
+      await host.#listen();
+      return host;
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
+  }
+
+  /** The local server's endpoint. */
+  get url(): string {
+    return this.#server?.url ?? "";
+  }
+
+  get login(): Login | undefined {
+    return this.#logins.current;
+  }
+
+  /**
+   * Signs an account in, after signing the one before out. Its connectors come when its first snapshot was applied; until
+   * then nothing of it is published. Throws `cancelled` after `close`.
+   */
+  signIn(accountId: string): Login {
+    if (this.#closing !== undefined) throw hostClosed();
+    this.signOut();
+    const login = this.#logins.signIn(accountId);
+    const scope = accountScope(accountId);
+    this.#memory.switchLogin(login.generation);
+    const scopeEpoch = this.#controller.activateScope(scope);
+    this.#routes.openScope(scope, scopeEpoch);
+    this.#session = new AccountSession({
+      config: this.#config,
+      store: this.#store,
+      logins: this.#logins,
+      login,
+      readiness: this.#readiness,
+      scope,
+      scopeEpoch,
+      onChanged: (tx, keys) => this.#controller.planInTx(tx, scope, keys),
+      onEvent: (event) => this.#onSync(scope, event),
+    });
+    return login;
+  }
+
+  /**
+   * Signs the account out. When this returns, its routes are gone, its requests are aborted, its agents' bearers are
+   * refused, and no request of it gets credentials any more.
+   */
+  signOut(): void {
+    const session = this.#session;
+    if (session === undefined) return;
+    this.#session = undefined;
+    this.#logins.signOut();
+    this.#controller.shutScope(session.scope);
+    this.#routes.fenceAll(session.scope);
+    this.#memory.switchLogin(undefined);
+    this.#server?.revokeAll();
+    const ending = session.close().finally(() => this.#ending.delete(ending));
+    this.#ending.add(ending);
+  }
+
+  /**
+   * Gives an agent session a bearer for the local server, and ends the one that it had. It is good for the present login
+   * only, and ends with it. Throws as the local server's `bind` does.
+   */
+  bind(session: AgentSession): BoundAgent {
+    if (this.#server === undefined) throw hostClosed();
+    return this.#server.bind({ ...session, login: this.#logins.current });
+  }
+
+  /** What every installed connector is at, by key. */
+  async status(): Promise<readonly ConnectorStatus[]> {
+    const session = this.#session;
+    const { installed } = this.#config;
+    const scope = session?.scope;
+    const rows = scope === undefined ? [] : await this.#controller.status(scope);
+    const convergence = new Map(rows.map((row) => [row.key, row]));
+    return this.#store.read(async (tx) => {
+      const statuses: ConnectorStatus[] = [];
+      for (const connectorKey of installed.keys) {
+        const facts = scope === undefined ? undefined : await this.#facts(tx, scope, connectorKey);
+        const isPublished = this.#routes.current(connectorKey) !== undefined;
+        const obstacle = facts === undefined ? "signed_out" : findObstacle(facts);
+        statuses.push(
+          describeConnector({ connectorKey, obstacle, convergence: convergence.get(connectorKey), isPublished }),
+        );
+      }
+      return statuses;
+    });
+  }
+
+  /** Tells `listener` of every change of what is published, synchronously, until the returned function is called. */
+  onPublication(listener: PublicationListener): () => void {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  /** Asks the control plane for the account's authorization now, as a hint would. */
+  refresh(): void {
+    this.#session?.sync.wake();
+  }
+
+  /** Signs out, stops serving, waits for what runs to end, and closes the store. Idempotent. */
+  close(): Promise<void> {
+    this.#closing ??= this.#shutDown();
+    return this.#closing;
+  }
+
+  async #shutDown(): Promise<void> {
+    this.signOut();
+    await this.#server?.close();
+    await Promise.all([this.#controller.close(), this.#routes.close(CLOSE_ROUTES_MS), ...this.#ending]);
+    this.#memory.close();
+    await this.#store.close();
+  }
+
+  async #listen(): Promise<void> {
+    const { clock, installed, listBudgetMs, localServer, logger, naming, wakeBudgetMs, contracts } = this.#config;
+    const namespaces = buildNamespaceTable(naming, installed.keys);
+    for (const diagnostic of namespaces.diagnostics) logger.warn("Connectors share a namespace.", { ...diagnostic });
+    const directory = new AggregatedDirectory({
+      routes: this.#routes,
+      namespaces,
+      clock,
+      listBudgetMs,
+      wakeBudgetMs,
+      contracts,
+      reach: {
+        scopeOf: (binding) => this.#scopeOf(binding),
+        missing: (scope) => this.#missing(scope),
+        wake: (scope, key) => this.#controller.probe(scope, [key]),
+        onFailure: (scope, key, error) => this.#onFailure(scope, key, error),
+      },
+    });
+    const onFault = (error: unknown): void => logger.error("A fault while serving an agent.", { error });
+    this.#server = await createLocalServer({ onFault, ...localServer, directory, clock });
+  }
+
+  async #facts(tx: HostTx, scope: string, key: string): Promise<ConnectorFacts | undefined> {
+    const connector = this.#config.installed.get(key);
+    const accountId = accountOf(scope);
+    if (connector === undefined || accountId === undefined) return undefined;
+    const projection: ProjectionRow | undefined = await tx.projections.get(accountId, key);
+    const epoch = this.#controller.epochOf(scope);
+    const isReady = epoch !== undefined && this.#readiness.isReady(accountId, epoch);
+    return { connector, isReady, projection };
+  }
+
+  #scopeOf({ login }: Binding): string | undefined {
+    return login !== undefined && this.#logins.isCurrent(login) ? accountScope(login.accountId) : undefined;
+  }
+
+  async #missing(scope: string): Promise<readonly MissingConnector[]> {
+    const { keys } = this.#config.installed;
+    const published = this.#routes.list().filter((route) => route.scope === scope);
+    if (published.length === keys.length) return [];
+    const rows = await this.#controller.status(scope);
+    const isMissing = ({ key, enabled }: KeyStatus): boolean => enabled && this.#routes.current(key) === undefined;
+    return rows.filter(isMissing).map((convergence) => {
+      const facts = { connectorKey: convergence.key, obstacle: undefined, convergence, isPublished: false };
+      const { state, nextAttemptAt } = describeConnector(facts);
+      return { connectorKey: convergence.key, state, nextAttemptAt };
+    });
+  }
+
+  #onSync(scope: string, event: SyncEvent): void {
+    const { logger } = this.#config;
+    if (event.kind === "failed") logger.warn("The account's authorization could not be read.", { ...event });
+    else logger.debug("The account's authorization was read.", { ...event, scope });
+    if (event.kind !== "applied" && event.kind !== "confirmed") return;
+    if (event.becameReady) this.#controller.wake(scope);
+    this.#resyncMismatched().catch((error: unknown) => logger.warn("Connectors could not be looked at.", { error }));
+  }
+
+  /** An authorization for another release may be one that the control plane is about to correct: it is asked once more. */
+  async #resyncMismatched(): Promise<void> {
+    const session = this.#session;
+    for (const { connectorKey, reason } of await this.status()) {
+      if (reason === "release_mismatch") session?.sync.wake({ onceFor: `release_mismatch ${connectorKey}` });
+    }
+  }
+
+  #onFailure(scope: string, key: string, error: unknown): void {
+    if (readAuthorizationDemand(error) !== undefined) this.#onDemand(scope, key);
+  }
+
+  /** Once for each snapshot: a gateway that keeps demanding what the snapshot grants must not be polled. */
+  #onDemand(scope: string, connectorKey: string): void {
+    if (this.#session?.scope === scope) this.#session.sync.wake({ onceFor: connectorKey });
+  }
+
+  #onPublication(changes: readonly PublicationChange<RemoteMcpClient>[]): void {
+    const scopes = new Set<string>();
+    for (const { connectorKey, previous, current } of changes) {
+      const route = current ?? previous;
+      if (route === undefined) continue;
+      scopes.add(route.scope);
+      const kind = current === undefined ? "withdrawn" : previous === undefined ? "published" : "replaced";
+      this.#config.logger.info("A connector's route changed.", { kind, connectorKey, generation: route.generation });
+      for (const listener of this.#listeners) listener({ kind, connectorKey, generation: route.generation });
+    }
+    this.#server?.notifyToolsChanged((binding) => scopes.has(this.#scopeOf(binding) ?? ""));
+  }
+}
+
+const CLOSE_ROUTES_MS = 5_000;
+
+function hostClosed(): RemoteConnectorError<"cancelled"> {
+  return new RemoteConnectorError("cancelled", {
+    message: "The connector host is closed.",
+    details: { reason: "host_closed" },
+  });
+}

@@ -1,0 +1,90 @@
+import type { KeyStatus } from "../../reconcile/index.js";
+import type { Obstacle } from "./plan-connector.js";
+
+/** What a connector is at, as people see it. */
+export type ConnectorState =
+  | "not_installed"
+  | "disabled"
+  | "authorization_required"
+  | "starting"
+  | "ready"
+  | "degraded"
+  | "offline"
+  | "failed";
+
+export interface ConnectorStatus {
+  readonly connectorKey: string;
+  readonly state: ConnectorState;
+  /** A code for why; `undefined` when there is nothing to say. */
+  readonly reason: string | undefined;
+  /** Epoch milliseconds. */
+  readonly since: number | undefined;
+  /** Epoch milliseconds. */
+  readonly nextAttemptAt: number | undefined;
+}
+
+/** Everything that a status is read from. */
+export interface StatusFacts {
+  readonly connectorKey: string;
+  /** What stands in the way by the account's facts; `signed_out` when there is no account. */
+  readonly obstacle: Obstacle | "signed_out" | undefined;
+  /** `undefined` while nothing was planned yet. */
+  readonly convergence: KeyStatus | undefined;
+  /** Whether readers see a route of it. */
+  readonly isPublished: boolean;
+}
+
+/** The one place that says what a connector is at. Pure. */
+export function describeConnector(facts: StatusFacts): ConnectorStatus {
+  const { connectorKey, convergence } = facts;
+  const { state, reason } = stateOf(facts);
+  return {
+    connectorKey,
+    state,
+    reason,
+    since: convergence?.since,
+    nextAttemptAt: convergence?.nextAttemptAt,
+  };
+}
+
+interface StateAndReason {
+  readonly state: ConnectorState;
+  readonly reason: string | undefined;
+}
+
+function stateOf({ obstacle, convergence, isPublished }: StatusFacts): StateAndReason {
+  switch (obstacle) {
+    case "signed_out":
+    case "authorization_required":
+    case "reauthorization_required":
+      return { state: "authorization_required", reason: obstacle };
+    case "account_not_ready":
+      return { state: "offline", reason: obstacle };
+    case "release_mismatch":
+      return { state: "disabled", reason: obstacle };
+    case undefined:
+      return byConvergence(convergence, isPublished);
+  }
+}
+
+function byConvergence(convergence: KeyStatus | undefined, isPublished: boolean): StateAndReason {
+  const reason = convergence?.lastError?.code;
+  switch (convergence?.activity) {
+    case "converged":
+      if (!isPublished) return { state: "starting", reason };
+      return { state: convergence.readiness === "degraded" ? "degraded" : "ready", reason: undefined };
+    case "waiting":
+      return reason === "authorization_required"
+        ? { state: "authorization_required", reason }
+        : { state: isPublished ? "degraded" : "offline", reason };
+    case "parked":
+    case "failed":
+      return { state: "failed", reason };
+    case "queued":
+    case "running":
+    case "starting":
+    case "inactive":
+    case undefined:
+      return { state: isPublished ? "ready" : "starting", reason };
+  }
+}

@@ -1,0 +1,123 @@
+import type { LoginGuard } from "../../auth-projection/index.js";
+import { RemoteConnectorError } from "../../errors.js";
+import type { FaultClass, Outcome, Reconciler, RunContext } from "../../reconcile/index.js";
+import {
+  activateRemote,
+  type ActivationMemory,
+  classifyActivationFault,
+  type RemoteActivation,
+  type ToolListDiagnostic,
+} from "../activation/index.js";
+import type { RemoteMcpClient, RemoteMcpClientFactory } from "../factories/index.js";
+import { Route, type RouteTable } from "../routes/index.js";
+import { accountOf } from "./account-scope.js";
+import type { HostStore } from "./host-store.js";
+import type { InstalledConnectors } from "./installed-connectors.js";
+import { readConnection } from "./plan-connector.js";
+
+export interface RemoteReconcilerOptions {
+  readonly installed: InstalledConnectors;
+  readonly logins: LoginGuard;
+  readonly store: HostStore;
+  readonly routes: RouteTable<RemoteMcpClient>;
+  readonly factory: RemoteMcpClientFactory;
+  readonly memory: ActivationMemory;
+  readonly hostVersion: string;
+  /** Wall time in epoch milliseconds. */
+  readonly now: () => number;
+  /** What was left out of a connector's tools, or tolerated. */
+  readonly onDiagnostics: (connectorKey: string, diagnostics: readonly ToolListDiagnostic[]) => void;
+  /** The connector's gateway wants the account to authorize it, whatever the projection says. */
+  readonly onAuthorizationDemand: (scope: string, connectorKey: string) => void;
+}
+
+const DONE: Outcome = { kind: "done", readiness: "ready" };
+
+/** Publishes the route of an account's connector, or takes it away. */
+export class RemoteReconciler implements Reconciler {
+  readonly #options: RemoteReconcilerOptions;
+
+  constructor(options: RemoteReconcilerOptions) {
+    this.#options = options;
+  }
+
+  async reconcile(context: RunContext): Promise<Outcome> {
+    const { routes } = this.#options;
+    const { scope, key, generation } = context;
+    if (!context.enabled) {
+      await routes.remove(scope, key, generation);
+      return DONE;
+    }
+    if (routes.holds(scope, key, generation)) return DONE;
+    const activation = await this.#activate(context);
+    const route = new Route({
+      connectorKey: key,
+      scope,
+      scopeEpoch: context.epoch,
+      generation,
+      releaseDigest: activation.releaseDigest,
+      connectionVersion: readConnection(context.identity)?.connectionVersion ?? 0n,
+      client: activation.client,
+      tools: activation.tools,
+    });
+    const committed = await routes.commit(route);
+    if (!committed.published) throw refused(key, committed.refusal);
+    if (activation.diagnostics.length > 0) this.#options.onDiagnostics(key, activation.diagnostics);
+    return DONE;
+  }
+
+  /**
+   * Until local observations are rows of their own, a gateway that demands an authorization which the projection believes
+   * in is asked again with growing pauses, and the projection is fetched anew.
+   */
+  classifyFault(error: unknown): FaultClass {
+    const { counts, retryAfterMs } = classifyActivationFault(error, this.#options.now());
+    return { counts, retryAfterMs };
+  }
+
+  async #activate(context: RunContext): Promise<RemoteActivation> {
+    const { factory, memory, hostVersion, onAuthorizationDemand } = this.#options;
+    const request = await this.#request(context);
+    const activating = activateRemote(request, { factory, memory, hostVersion, signal: context.signal });
+    try {
+      return await context.waiting(activating);
+    } catch (error) {
+      // The wait can end while the activation succeeds; then nobody else would close its client.
+      activating.then(({ client }) => client.close(), ignore).catch(ignore);
+      const { authorization } = classifyActivationFault(error, this.#options.now());
+      if (authorization !== undefined) onAuthorizationDemand(context.scope, context.key);
+      throw error;
+    }
+  }
+
+  async #request({ scope, key, generation, identity, epoch }: RunContext) {
+    const { installed, logins, store } = this.#options;
+    const connector = installed.get(key);
+    const login = logins.current;
+    const connection = readConnection(identity);
+    const isOurs = login !== undefined && accountOf(scope) === login.accountId;
+    if (connector === undefined || connection === undefined || !isOurs || connector.digest !== connection.digest) {
+      throw refused(key, "it is not what was planned");
+    }
+    const row = await store.read((tx) => tx.projections.get(login.accountId, key));
+    return {
+      operationId: `runtime/${epoch}/${key}/${String(generation)}`,
+      accountId: login.accountId,
+      loginGeneration: login.generation,
+      generation,
+      release: connector.release,
+      authorizationState: row?.state ?? "disconnected",
+      connectionVersion: connection.connectionVersion,
+      serverRevision: row?.revision ?? 0n,
+    } as const;
+  }
+}
+
+function refused(key: string, reason: string): RemoteConnectorError<"cancelled"> {
+  return new RemoteConnectorError("cancelled", {
+    message: `The route of ${key} was not published: ${reason}.`,
+    details: { reason },
+  });
+}
+
+function ignore(): void {}

@@ -1,0 +1,107 @@
+import {
+  type Delivery,
+  type ErrorCode,
+  type ErrorDetails,
+  isRemoteConnectorError,
+  type RemoteConnectorError,
+} from "../../errors.js";
+import { isJsonObject, type JsonObject, type JsonRpcError, RpcCode } from "../../protocol/index.js";
+
+/** A failure as an agent gets to know it. */
+export interface DescribedError {
+  readonly status: number;
+  readonly error: JsonRpcError;
+}
+
+export interface DescriptionOptions {
+  /** The key of the verdict in the error's data. */
+  readonly deliveryKey: string;
+  /** The verdict on the agent's own request, where it is not that of `error`. */
+  readonly delivery?: Delivery | undefined;
+}
+
+/** Codes whose meaning fixes the HTTP status. Source: 2026-07-28, Overview, `_meta`; Streamable HTTP. */
+const BAD_REQUEST: ReadonlySet<number> = new Set([
+  RpcCode.headerMismatch,
+  RpcCode.missingRequiredClientCapability,
+  RpcCode.unsupportedProtocolVersion,
+]);
+
+/** Failures that lie in what the agent sent. */
+const AGENT_FAULTS: ReadonlySet<string> = new Set([
+  "invalid_argument",
+  "invalid_tool",
+  "unknown_connector",
+  "unknown_tool",
+]);
+
+const LONGEST_MESSAGE = 512;
+
+/**
+ * The JSON-RPC error and HTTP status for a failed request of an agent. Pure; takes any value.
+ *
+ * A peer's error keeps its code, message and data; an object in its data gets the verdict under `deliveryKey` beside its
+ * own members, any other data stays as it is. Every other failure is `-32602` or `-32603`, so that it can't be mistaken for
+ * a peer's, and says under the same key its `code`, its `delivery`, and the facts that a program can act on. No stack, cause,
+ * header, path or body of a peer is among them; of a value that is no error of this package, nothing is.
+ *
+ * Source: 2026-07-28, Overview, Error Codes.
+ */
+export function describeError(error: unknown, options: DescriptionOptions): DescribedError {
+  if (!isRemoteConnectorError(error)) {
+    const verdict = { delivery: options.delivery ?? "unknown", code: "internal_error" };
+    return failure(RpcCode.internalError, "Internal error", options, verdict);
+  }
+  const verdict = { delivery: options.delivery ?? error.delivery, code: error.code, ...factsOf(error) };
+  if (error.code === "peer_error") return peerError(error.details, options, verdict);
+  const code = AGENT_FAULTS.has(error.code) ? RpcCode.invalidParams : RpcCode.internalError;
+  return failure(code, plainText(error.message), options, verdict);
+}
+
+function failure(code: number, message: string, options: DescriptionOptions, verdict: JsonObject): DescribedError {
+  return { status: 200, error: { code, message, data: { [options.deliveryKey]: verdict } } };
+}
+
+function peerError(
+  details: { readonly rpcCode: number; readonly rpcMessage: string; readonly rpcData: unknown },
+  options: DescriptionOptions,
+  verdict: JsonObject,
+): DescribedError {
+  const { rpcCode: code, rpcMessage: message, rpcData } = details;
+  const members = rpcData === undefined ? {} : rpcData;
+  const data = isJsonObject(members) ? { ...members, [options.deliveryKey]: verdict } : members;
+  return { status: BAD_REQUEST.has(code) ? 400 : 200, error: { code, message, data } };
+}
+
+/** What may be told of the details of each code. Of a code that is not here, nothing. */
+const FACTS: { readonly [C in ErrorCode]?: (details: ErrorDetails[C]) => JsonObject } = {
+  authorization_required: ({ connectorKey, reauthorize }) => ({ connectorKey, reauthorize }),
+  cancelled: ({ reason }) => ({ reason }),
+  input_required: ({ capability }) => ({ capability }),
+  invalid_argument: ({ argument, reason }) => ({ argument, reason }),
+  invalid_tool: ({ tool }) => ({ tool }),
+  limit_exceeded: ({ option, limit }) => ({ option, limit }),
+  not_admitted: ({ reason }) => ({ reason }),
+  peer_error: ({ retryAfter, httpStatus }) => ({ ...retryFacts(retryAfter), httpStatus }),
+  route_unavailable: ({ connectorKey, state, nextAttemptAt }) => ({ connectorKey, state, nextAttemptAt }),
+  timeout: ({ phase, option, limitMs }) => ({ phase, option, limitMs }),
+  unexpected_answer: ({ retryAfter, status }) => ({ ...retryFacts(retryAfter), httpStatus: status }),
+  unknown_connector: ({ connectorKey }) => ({ connectorKey }),
+  unknown_tool: ({ tool }) => ({ tool }),
+  unsupported: ({ feature }) => ({ feature }),
+};
+
+function factsOf<C extends ErrorCode>({ code, details }: RemoteConnectorError<C>): JsonObject {
+  return FACTS[code]?.(details) ?? {};
+}
+
+/** `Retry-After` in seconds becomes milliseconds; a date stays text. Source: RFC 9110, Retry-After. */
+function retryFacts(retryAfter: string | undefined): JsonObject {
+  if (retryAfter === undefined) return {};
+  if (/^\d{1,9}$/.test(retryAfter)) return { retryAfterMs: Number(retryAfter) * 1000 };
+  return /^[A-Za-z0-9 ,:-]{1,40}$/.test(retryAfter) ? { retryAfter } : {};
+}
+
+function plainText(message: string): string {
+  return message.replaceAll(/\p{Cc}+/gu, " ").slice(0, LONGEST_MESSAGE);
+}

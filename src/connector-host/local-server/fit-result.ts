@@ -1,0 +1,53 @@
+import { scanObject } from "../../protocol/index.js";
+import { changeMembers } from "../../serving/index.js";
+import type { ToolAnswer } from "./ports.js";
+
+/** A call's result as an agent of one era may get it, or the kind of result that it can't get. */
+export type FittedResult =
+  | { readonly kind: "fits"; readonly raw: Uint8Array }
+  | { readonly kind: "undeliverable"; readonly resultType: string };
+
+const COMPLETE = "complete";
+const COMPLETE_MEMBER = Buffer.from(`"resultType":"${COMPLETE}"`);
+const COMMA = Buffer.from(",");
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/**
+ * Fits a result to the era of the agent. Pure. Within one era the bytes stay as they are. Across eras, and nowhere else:
+ *
+ * - a modern agent gets `resultType: "complete"` on a legacy result, which has none;
+ * - a legacy agent doesn't get `resultType`, `ttlMs` and `cacheScope`, which its revision does not know, and finds
+ *   `structuredContent` that is no object under its member `result`, because its revision allows only objects there.
+ *
+ * A modern result of another kind than `complete` asks for a continuation that nobody here offers: it is undeliverable.
+ * Source: 2026-07-28, Overview, ResultType; Tools, Structured Content; 2025-11-25, Tools, Structured Content.
+ */
+export function fitResult(answer: ToolAnswer, agentEra: "modern" | "legacy"): FittedResult {
+  const { raw, era, resultType } = answer;
+  if (era === "legacy") return fits(agentEra === "legacy" ? raw : withResultType(raw, resultType));
+  if (resultType !== undefined && resultType !== COMPLETE) return { kind: "undeliverable", resultType };
+  return fits(agentEra === "legacy" ? withoutModernMembers(raw) : withResultType(raw, resultType));
+}
+
+function fits(raw: Uint8Array): FittedResult {
+  return { kind: "fits", raw };
+}
+
+/** `resultType` is what the bytes hold. Another value than `complete` can only be a legacy server's own member. */
+function withResultType(raw: Uint8Array, resultType: string | undefined): Uint8Array {
+  if (resultType === COMPLETE) return raw;
+  if (resultType !== undefined) return changeMembers(raw, { resultType: `"${COMPLETE}"` });
+  const inside = raw.indexOf(OPEN_BRACE) + 1;
+  const rest = raw.subarray(inside);
+  const first = rest.find((byte) => byte > 0x20);
+  return Buffer.concat([raw.subarray(0, inside), COMPLETE_MEMBER, ...(first === CLOSE_BRACE ? [] : [COMMA]), rest]);
+}
+
+function withoutModernMembers(raw: Uint8Array): Uint8Array {
+  const removed = { resultType: undefined, ttlMs: undefined, cacheScope: undefined };
+  const content = scanObject(raw)?.members.findLast(({ name }) => name === "structuredContent")?.value;
+  if (content === undefined || raw[content.start] === OPEN_BRACE) return changeMembers(raw, removed);
+  const text = Buffer.from(raw.subarray(content.start, content.end)).toString("utf8");
+  return changeMembers(raw, { ...removed, structuredContent: `{"result":${text}}` });
+}

@@ -1,0 +1,5 @@
+export { canonicalJson } from "./canonical-json.js";
+export { isConnectorKey } from "./connector-key.js";
+export { assertHostVersion } from "./host-version.js";
+export { localConnectionId, releaseDigest } from "./identities.js";
+export { type AuthorizationKind, type BindingContract, parseRelease, type Release } from "./parse-release.js";

@@ -1,0 +1,124 @@
+import { setMaxListeners } from "node:events";
+import { RemoteConnectorError } from "../../errors.js";
+import type { Tool, ToolContract } from "../../protocol/index.js";
+
+/** What a table asks of a route's client. Calls are made by whoever knows the client's kind. */
+export interface RouteClient {
+  /** Gives up everything that the client holds, and ends its calls. Called again after a failure. */
+  close(): Promise<void>;
+}
+
+/** A tool and the contract that its calls are made with. */
+export interface RouteTool {
+  readonly tool: Tool;
+  readonly contract: ToolContract;
+}
+
+export interface RouteInit<Client extends RouteClient> {
+  readonly connectorKey: string;
+  /** Whose route it is: an account, or the device. */
+  readonly scope: string;
+  /** The epoch of the scope under which it was made. */
+  readonly scopeEpoch: string;
+  /** From the store's one counter: a greater one is newer, and none is given twice. */
+  readonly generation: number;
+  /** Digest of the release, or of the settings of a connector without one. */
+  readonly releaseDigest: string;
+  /** Version of the connection that it was activated under. */
+  readonly connectionVersion: bigint;
+  readonly client: Client;
+  /** By native name, as listed at activation. */
+  readonly tools: ReadonlyMap<string, RouteTool>;
+}
+
+/**
+ * What may go over a route. It moves down this list only:
+ *
+ * - `open`: calls, while a table has it published.
+ * - `superseded`: no new calls; those in flight go on.
+ * - `revoked`: nothing; calls in flight were aborted.
+ */
+export type RouteState = "open" | "superseded" | "revoked";
+
+/**
+ * A path from local tool names to one connector's client: made by an activation, published and taken away by a
+ * `RouteTable`. Its facts never change; its state only falls.
+ */
+export class Route<Client extends RouteClient = RouteClient> {
+  readonly connectorKey: string;
+  readonly scope: string;
+  readonly scopeEpoch: string;
+  readonly generation: number;
+  readonly releaseDigest: string;
+  readonly connectionVersion: bigint;
+  readonly client: Client;
+  readonly tools: ReadonlyMap<string, RouteTool>;
+  readonly #revocation = new AbortController();
+  /** What waits for the last call to leave. */
+  readonly #idleWaiters = new Set<() => void>();
+  #state: RouteState = "open";
+  #inFlight = 0;
+
+  constructor(init: RouteInit<Client>) {
+    this.connectorKey = init.connectorKey;
+    this.scope = init.scope;
+    this.scopeEpoch = init.scopeEpoch;
+    this.generation = init.generation;
+    this.releaseDigest = init.releaseDigest;
+    this.connectionVersion = init.connectionVersion;
+    this.client = init.client;
+    this.tools = init.tools;
+    // As many listeners as calls in flight, each taken away when its call ends: no leak to be warned of.
+    setMaxListeners(0, this.#revocation.signal);
+  }
+
+  get state(): RouteState {
+    return this.#state;
+  }
+
+  /** Aborted with `cancelled` when the route is revoked. Every call over the route must end with it. */
+  get signal(): AbortSignal {
+    return this.#revocation.signal;
+  }
+
+  /** Calls that entered and have not left. */
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /**
+   * Counts a call in, whatever the state: whether it may be sent is for its admitter to say. The returned function counts
+   * it out, once, and must be called however the call ends.
+   */
+  enter(): () => void {
+    this.#inFlight += 1;
+    let isIn = true;
+    return () => {
+      if (!isIn) return;
+      isIn = false;
+      this.#inFlight -= 1;
+      if (this.#inFlight === 0) for (const run of this.#idleWaiters) run();
+    };
+  }
+
+  /** Ends new calls. */
+  supersede(): void {
+    if (this.#state === "open") this.#state = "superseded";
+  }
+
+  /** Ends new calls, and aborts those in flight: they end with `cancelled` and this reason. Only the first one counts. */
+  revoke(reason: string): void {
+    if (this.#state === "revoked") return;
+    this.#state = "revoked";
+    const message = `The route of ${this.connectorKey} was withdrawn: ${reason}.`;
+    this.#revocation.abort(new RemoteConnectorError("cancelled", { message, details: { reason } }));
+  }
+
+  /** Runs `run` each time the last call leaves. The returned function ends that. */
+  onIdle(run: () => void): () => void {
+    this.#idleWaiters.add(run);
+    return () => {
+      this.#idleWaiters.delete(run);
+    };
+  }
+}

@@ -1,0 +1,251 @@
+import {
+  type Delivery,
+  type DeliveryEvidence,
+  type ErrorCode,
+  type ErrorDetails,
+  isRemoteConnectorError,
+  RemoteConnectorError,
+} from "../errors.js";
+import type { Diagnostic, Notification, Progress } from "../protocol/index.js";
+import type { DeadlinePhase, Lifetime, LifetimeLimits, LifetimeOwner, Lifetimes } from "../transport/index.js";
+import type { Outgoing } from "../transport/process/index.js";
+import { callHandler } from "./handlers.js";
+import type { Answer } from "./message-channel.js";
+import { Settlement } from "./settlement.js";
+
+/** An answer together with what reading it may need. */
+export interface ReceivedAnswer {
+  readonly answer: Answer;
+  /** The message that held it, as it came. */
+  readonly line: Uint8Array;
+  /** What was tolerated on the way. A reader may add to it with `note`. */
+  readonly diagnostics: readonly Diagnostic[];
+  note(diagnostic: Diagnostic): void;
+}
+
+/** One request: what is sent, how long it may take, and what its answer means. */
+export interface CallSpec<T> {
+  readonly id: number;
+  /** The encoded request. */
+  readonly line: string;
+  /** Whether the server is told when nobody waits any more. `initialize` must never be cancelled. */
+  readonly cancellable: boolean;
+  readonly limits: LifetimeLimits;
+  /** The total deadline that an error names, where `limits` holds only what is left of it. */
+  readonly totalTimeoutMs?: number | undefined;
+  /** The option that sets the total deadline. */
+  readonly totalOption: string;
+  readonly admit?: (() => string | undefined) | undefined;
+  readonly onProgress?: ((progress: Progress) => unknown) | undefined;
+  readonly onNotification?: ((notification: Notification) => unknown) | undefined;
+  /** Makes the value of it, or throws why there is none. */
+  readonly read: (received: ReceivedAnswer) => T;
+}
+
+/** A request under way, whatever its result will be. */
+export interface OpenCall extends Outgoing {
+  readonly id: number;
+  /** The server shows that it lives, in a way that belongs to no other call. */
+  touch(): void;
+  onAnswer(answer: Answer, line: Uint8Array, diagnostic: Diagnostic | undefined): void;
+  onProgress(progress: Progress): void;
+  onNotification(notification: Notification): void;
+  /** Ends the call with an error whose verdict is what is known while no answer is. */
+  fail<C extends ErrorCode>(code: C, message: string, details: ErrorDetails[C], cause?: unknown): void;
+  /** As {@link fail}; the verdict of `error` itself does not count. */
+  failWith(error: RemoteConnectorError): void;
+}
+
+/** What a call needs of the connection that it runs on. */
+export interface CallHost {
+  readonly lifetimes: Lifetimes;
+  now(): number;
+  /** Called right before the line is written: from now on it can be answered. */
+  onSending(call: OpenCall): void;
+  /** The call is settled. */
+  onSettled(call: OpenCall): void;
+  /** The pipe broke before the line was written, or while it was. */
+  onSendFailed(call: OpenCall, cause: Error): void;
+  /** Tell the server that nobody waits for the answer any more. */
+  cancelRequest(id: number): void;
+  report(diagnostic: Diagnostic): void;
+}
+
+/**
+ * One request under way, from the caller's wish to its settlement.
+ *
+ * It is settled once, by whatever comes first: an answer, a deadline, the caller's abort, or the end of the connection. Its
+ * delivery verdict turns on one moment: when its line was handed to the server's stdin.
+ */
+export class PendingCall<T> implements OpenCall, LifetimeOwner {
+  readonly id: number;
+  readonly #spec: CallSpec<T>;
+  readonly #host: CallHost;
+  readonly #settlement = new Settlement<T>();
+  readonly #diagnostics: Diagnostic[] = [];
+  readonly #startedAt: number;
+  #lifetime: Lifetime | undefined;
+  #handedOver = false;
+  #settled = false;
+  #messages = 0;
+  #lastProgress = -Infinity;
+  #reportedProgress = false;
+
+  constructor(spec: CallSpec<T>, host: CallHost) {
+    this.id = spec.id;
+    this.#spec = spec;
+    this.#host = host;
+    this.#startedAt = host.now();
+  }
+
+  get promise(): Promise<T> {
+    return this.#settlement.promise;
+  }
+
+  /** Starts the clock. False when the caller's signal had fired before: then the call is settled, and nothing is sent. */
+  begin(): boolean {
+    const { signal } = this.#spec.limits;
+    if (signal?.aborted === true) {
+      this.onAbort(signal.reason);
+      return false;
+    }
+    this.#lifetime = this.#host.lifetimes.open(this, this.#spec.limits);
+    this.#lifetime.connecting();
+    return true;
+  }
+
+  take(): string | undefined {
+    if (this.#settled || !this.#isAdmitted()) return undefined;
+    this.#handedOver = true;
+    this.#host.onSending(this);
+    this.#lifetime?.established();
+    return this.#spec.line;
+  }
+
+  failed(cause: Error): void {
+    if (!this.#settled) this.#host.onSendFailed(this, cause);
+  }
+
+  onDeadline(phase: DeadlinePhase, limitMs: number): void {
+    const { totalTimeoutMs, totalOption } = this.#spec;
+    const option = phase === "total" ? totalOption : `${phase}TimeoutMs`;
+    const limit = phase === "total" ? (totalTimeoutMs ?? limitMs) : limitMs;
+    const message = `The request passed its ${phase} deadline of ${String(limit)} ms (${option}).`;
+    this.#cancelRequest();
+    this.fail("timeout", message, { phase, option, limitMs: limit });
+  }
+
+  onAbort(reason: unknown): void {
+    this.#cancelRequest();
+    if (this.#end()) this.#settlement.reject(reason, this.#delivery());
+  }
+
+  touch(): void {
+    // While it waits to be written it is the server's reading that is waited for.
+    if (this.#handedOver) this.#lifetime?.touch();
+  }
+
+  onAnswer(answer: Answer, line: Uint8Array, diagnostic: Diagnostic | undefined): void {
+    if (!this.#end()) return;
+    this.#messages += 1;
+    if (diagnostic !== undefined) this.#note(diagnostic);
+    try {
+      const note = (noted: Diagnostic): void => this.#note(noted);
+      this.#settlement.resolve(this.#spec.read({ answer, line, diagnostics: this.#diagnostics, note }));
+    } catch (error) {
+      const known = asError(error);
+      this.#reject(known, known.delivery);
+    }
+  }
+
+  onProgress(progress: Progress): void {
+    const { onProgress } = this.#spec;
+    // Nobody asked for it under this token.
+    if (this.#settled || onProgress === undefined) return;
+    this.#messages += 1;
+    this.touch();
+    if (progress.progress <= this.#lastProgress && !this.#reportedProgress) {
+      this.#reportedProgress = true;
+      this.#note({ kind: "progress_not_increasing", message: "The server's progress does not increase." });
+    }
+    this.#lastProgress = progress.progress;
+    callHandler(onProgress, progress, () => this.#noteHandler("onProgress"));
+  }
+
+  onNotification(notification: Notification): void {
+    const { onNotification } = this.#spec;
+    if (!this.#handedOver || onNotification === undefined) return;
+    callHandler(onNotification, notification, () => this.#noteHandler("onNotification"));
+  }
+
+  fail<C extends ErrorCode>(code: C, message: string, details: ErrorDetails[C], cause?: unknown): void {
+    this.failWith(new RemoteConnectorError(code, { message, details, cause }));
+  }
+
+  failWith(error: RemoteConnectorError): void {
+    if (this.#end()) this.#reject(error, this.#delivery());
+  }
+
+  #isAdmitted(): boolean {
+    const { admit } = this.#spec;
+    if (admit === undefined) return true;
+    try {
+      const refusal = admit();
+      if (refusal === undefined) return true;
+      this.fail("not_admitted", `The request was not admitted: ${refusal}.`, { reason: refusal });
+    } catch (cause) {
+      this.fail("not_admitted", "The request was not admitted: admit threw.", { reason: "admit threw" }, cause);
+    }
+    return false;
+  }
+
+  #cancelRequest(): void {
+    if (!this.#settled && this.#handedOver && this.#spec.cancellable) this.#host.cancelRequest(this.id);
+  }
+
+  #reject(error: RemoteConnectorError, delivery: Delivery): void {
+    this.#settlement.reject(error.withEvidence(delivery, this.#evidence()), delivery);
+  }
+
+  #delivery(): Delivery {
+    return this.#handedOver ? "unknown" : "not_sent";
+  }
+
+  #evidence(): DeliveryEvidence {
+    return {
+      handedOver: this.#handedOver,
+      headersSeen: false,
+      messages: this.#messages,
+      elapsedMs: Math.round(this.#host.now() - this.#startedAt),
+      attempts: 1,
+    };
+  }
+
+  #noteHandler(subject: string): void {
+    this.#note({ kind: "handler_failed", message: `The handler ${subject} of a call threw.`, subject });
+  }
+
+  #note(diagnostic: Diagnostic): void {
+    this.#diagnostics.push(diagnostic);
+    this.#host.report(diagnostic);
+  }
+
+  #end(): boolean {
+    if (this.#settled) return false;
+    this.#settled = true;
+    this.#lifetime?.close();
+    this.#host.onSettled(this);
+    return true;
+  }
+}
+
+/** Whatever was thrown ends the call: a promise that never settles would be worse than any error. */
+function asError(error: unknown): RemoteConnectorError {
+  if (isRemoteConnectorError(error)) return error;
+  return new RemoteConnectorError("internal_error", {
+    message: "A fault inside the client ended the call.",
+    delivery: "answered",
+    details: { reason: "unexpected throw" },
+    cause: error,
+  });
+}

@@ -1,0 +1,81 @@
+import { RemoteConnectorError } from "../errors.js";
+import { type JsonObject, type JsonRpcError, memberRange, RpcCode, type ToolPage } from "../protocol/index.js";
+import type { LegacyDetailedResult } from "./call-options.js";
+import { emptyList } from "./declared-methods.js";
+import type { ReceivedAnswer } from "./pending-call.js";
+
+/**
+ * The result that a server gave, whole: unknown members survive.
+ *
+ * Throws `peer_error` (`answered`) for a JSON-RPC error and `invalid_answer` (`unknown`) for what is no response.
+ */
+export function readResult({ answer }: ReceivedAnswer): JsonObject {
+  if (answer.kind === "result") return answer.result;
+  throw answer.kind === "error" ? peerError(answer.error) : invalidAnswer(answer.reason);
+}
+
+/**
+ * The result of a list; a list that is declared and yet unknown to the server reads as empty, with a diagnostic.
+ *
+ * Throws as {@link readResult}.
+ */
+export function readList(method: string, received: ReceivedAnswer): JsonObject {
+  const { answer } = received;
+  const empty = emptyList(method);
+  if (empty === undefined || answer.kind !== "error" || answer.error.code !== RpcCode.methodNotFound) {
+    return readResult(received);
+  }
+  const message = `The server declares ${method} and doesn't know it.`;
+  received.note({ kind: "declared_but_missing", message, subject: method });
+  return empty;
+}
+
+/** A JSON-RPC error of the server. */
+export function peerError({ code, message, data }: JsonRpcError): RemoteConnectorError<"peer_error"> {
+  return new RemoteConnectorError("peer_error", {
+    message: `The server answered with the error ${String(code)}: ${message.slice(0, 256)}`,
+    delivery: "answered",
+    details: { rpcCode: code, rpcMessage: message, rpcData: data },
+  });
+}
+
+/** An answer that breaks the protocol: the server may have done what was asked. */
+export function invalidAnswer(reason: string): RemoteConnectorError<"invalid_answer"> {
+  return new RemoteConnectorError("invalid_answer", {
+    message: `The answer breaks the protocol: ${reason}.`,
+    delivery: "unknown",
+    details: { reason },
+  });
+}
+
+/** `result` together with the bytes that it was read from. */
+export function detailed<T>(result: T, received: ReceivedAnswer): LegacyDetailedResult<T> {
+  const { answer, line, diagnostics } = received;
+  const range = answer.kind === "result" ? memberRange(line, ["result"]) : undefined;
+  // A copy: what was read from the process in one piece may be much longer than this result.
+  const raw = range === undefined ? encodeJson(result) : new Uint8Array(line.subarray(range.start, range.end));
+  return { result, raw, diagnostics, delivery: "answered" };
+}
+
+/** A result that no server gave, as if one had. */
+export function detailedLocally<T>(result: T): LegacyDetailedResult<T> {
+  return { result, raw: encodeJson(result), diagnostics: [], delivery: "answered" };
+}
+
+function encodeJson(value: unknown): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(value));
+}
+
+/** The entries of a page of tools. Throws `invalid_answer` (`unknown`) for a result that is none. */
+export function toolEntries(result: JsonObject): readonly unknown[] {
+  const { tools } = result;
+  if (!Array.isArray(tools)) throw invalidAnswer("a list without an array of tools");
+  return tools;
+}
+
+/** A page of tools, and the message that held it. Throws as {@link toolEntries}. */
+export function readToolPage(result: JsonObject, received: ReceivedAnswer | undefined): ToolPage {
+  const isOwn = received?.answer.kind === "result";
+  const message = isOwn ? received.line : encodeJson({ result });
+  return { entries: toolEntries(result), nextCursor: result["nextCursor"], message };
+}

@@ -1,0 +1,100 @@
+import { RemoteConnectorError } from "../errors.js";
+import type { JsonObject } from "../protocol/index.js";
+import { type LegacyCallOptions, type LegacyDetailedResult, resolveLegacyCallOptions } from "./call-options.js";
+import { classifyMethod, emptyList } from "./declared-methods.js";
+import { encodeRequest } from "./encode-line.js";
+import type { ServerIntroduction } from "./initialize.js";
+import type { ReceivedAnswer } from "./pending-call.js";
+import { detailed, detailedLocally, readList } from "./read-answer.js";
+import { Settlement } from "./settlement.js";
+import type { StdioConnection } from "./stdio-connection.js";
+import type { LegacyStdioConfig } from "./stdio-options.js";
+
+/** A request, and what callers get of its result. */
+export interface LegacyRequest<T> {
+  readonly method: string;
+  readonly params: JsonObject | undefined;
+  /** Throws `invalid_argument` for what can't be sent. */
+  readonly check?: (() => void) | undefined;
+  /** Makes the value of a result. `received` is missing when no request was needed to know it. May throw. */
+  readonly read: (result: JsonObject, received: ReceivedAnswer | undefined) => T;
+  /** When the whole of which this is a part must have ended, on the client's clock. */
+  readonly endsAt?: number | undefined;
+}
+
+/**
+ * Sends requests to a server that was initialized: only what it declared, within the deadlines that are meant for the method.
+ */
+export class RequestSender {
+  readonly #connection: StdioConnection;
+  readonly #introduction: ServerIntroduction;
+  readonly #config: LegacyStdioConfig;
+
+  constructor(connection: StdioConnection, introduction: ServerIntroduction, config: LegacyStdioConfig) {
+    this.#connection = connection;
+    this.#introduction = introduction;
+    this.#config = config;
+  }
+
+  /** Sends a request. The returned promise itself carries the delivery verdict. */
+  send<T>(request: LegacyRequest<T>, options: LegacyCallOptions): Promise<T> {
+    try {
+      return this.#trySend(request, options);
+    } catch (error) {
+      return rejected(error);
+    }
+  }
+
+  /** As {@link send}, with what is known about the result if the caller wants to know it. */
+  sendDetailed<T>(request: LegacyRequest<T>, options: LegacyCallOptions): Promise<T | LegacyDetailedResult<T>> {
+    if (options.detail !== true) return this.send(request, options);
+    const read = (result: JsonObject, received: ReceivedAnswer | undefined): LegacyDetailedResult<T> => {
+      const value = request.read(result, received);
+      return received === undefined ? detailedLocally(value) : detailed(value, received);
+    };
+    return this.send({ ...request, read }, options);
+  }
+
+  #trySend<T>(request: LegacyRequest<T>, options: LegacyCallOptions): Promise<T> {
+    const { method, params, read } = request;
+    const { callDeadlines, lifecycleDeadlines, clock } = this.#config;
+    const isShort = method === "ping" || emptyList(method) !== undefined;
+    const call = resolveLegacyCallOptions(options, isShort ? lifecycleDeadlines : callDeadlines);
+    request.check?.();
+    if (call.signal?.aborted === true) return rejected(call.signal.reason);
+    const refusal = this.#connection.refusal();
+    if (refusal !== undefined) throw refusal;
+    const { capabilities, revision } = this.#introduction;
+    const verdict = classifyMethod(method, capabilities, revision);
+    if (verdict.kind === "undeclared") throw unsupported(verdict.feature);
+    if (verdict.kind === "empty_list") return Promise.resolve(read(verdict.result, undefined));
+    const id = this.#connection.takeId();
+    const progressToken = call.onProgress === undefined ? undefined : id;
+    const remainingMs = request.endsAt === undefined ? Infinity : Math.max(0, request.endsAt - clock.now());
+    return this.#connection.call({
+      id,
+      line: encodeRequest({ id, method, params, meta: call.meta, progressToken }),
+      cancellable: true,
+      limits: { ...call, totalTimeoutMs: Math.min(call.totalTimeoutMs, remainingMs) },
+      totalTimeoutMs: call.totalTimeoutMs,
+      totalOption: isShort && options.totalTimeoutMs === undefined ? "lifecycleTimeoutMs" : "totalTimeoutMs",
+      admit: call.admit,
+      onProgress: call.onProgress,
+      onNotification: call.onNotification,
+      read: (received) => read(readList(method, received), received),
+    });
+  }
+}
+
+function rejected(reason: unknown): Promise<never> {
+  const settlement = new Settlement<never>();
+  settlement.reject(reason, "not_sent");
+  return settlement.promise;
+}
+
+function unsupported(feature: string): RemoteConnectorError<"unsupported"> {
+  return new RemoteConnectorError("unsupported", {
+    message: `The server does not declare ${feature}.`,
+    details: { feature },
+  });
+}

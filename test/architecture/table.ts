@@ -1,0 +1,121 @@
+/**
+ * What one folder of `src` may reach. Folders are named by their path below `src`; `errors`, `index` and `options` are
+ * files. A folder inside another has its own row: the outer one may import it, and it may import the outer one's files.
+ */
+export interface FolderRule {
+  /** Folders that it may import, each through its `index.ts`. */
+  readonly imports: readonly string[];
+  /** Folders of which it may import types, and nothing that runs. */
+  readonly typesOf?: readonly string[];
+  /** Folders that its `index.ts` alone may import: it is the place where things are put together. */
+  readonly composes?: readonly string[];
+  /** Packages that it may import. */
+  readonly packages: readonly string[];
+  /** Pure folders import no `node:` module and touch no fetch, timer, clock or random source. */
+  readonly pure?: true;
+  /** Folders that the one around them may load only when they are used: no static import of it reaches them. */
+  readonly loadedOnUse?: true;
+  /** Folders without a subpath of their own in package.json. */
+  readonly internal?: true;
+}
+
+const ROOTS = ["errors", "options"];
+const BASE = [...ROOTS, "protocol", "transport"];
+const CLIENTS = ["modern-client", "legacy-client"];
+
+/** Who may import whom. A folder that has no row here may not exist. */
+export const TABLE: Readonly<Record<string, FolderRule>> = {
+  errors: { imports: [], packages: [], pure: true },
+  options: { imports: ["errors"], packages: [], pure: true, internal: true },
+  index: { imports: ["errors", ...CLIENTS, "connect"], packages: [] },
+  protocol: { imports: ["errors"], packages: ["eventsource-parser"], pure: true },
+  transport: { imports: [...ROOTS, "protocol"], packages: ["undici"] },
+  "transport/process": {
+    imports: [...ROOTS, "protocol"],
+    packages: ["cross-spawn"],
+    loadedOnUse: true,
+    internal: true,
+  },
+  "modern-client": { imports: [...BASE, "transport/process"], packages: [] },
+  "legacy-client": { imports: [...BASE, "transport/process"], packages: [] },
+  connect: { imports: [...BASE, ...CLIENTS], packages: [] },
+  oauth: { imports: BASE, packages: ["jose", "oauth4webapi", "zod"] },
+  "auth-projection": { imports: BASE, packages: ["ws", "zod"] },
+  reconcile: { imports: ROOTS, packages: [] },
+  store: { imports: ROOTS, typesOf: ["auth-projection", "reconcile"], packages: ["libsql"] },
+  serving: { imports: [...ROOTS, "protocol"], packages: [], internal: true },
+  "connector-host": {
+    imports: [...BASE, "transport/process", ...CLIENTS, "connect", "oauth", "auth-projection", "reconcile", "serving"],
+    composes: ["store"],
+    packages: ["zod"],
+  },
+  "connector-host/release": { imports: ["errors", "protocol"], packages: ["semver", "zod"], internal: true },
+  "connector-host/naming": { imports: ROOTS, packages: [], internal: true },
+  "connector-host/routes": { imports: [...ROOTS, "transport"], typesOf: ["protocol"], packages: [], internal: true },
+  "connector-host/factories": {
+    imports: [...BASE, "modern-client", "connector-host/release"],
+    packages: [],
+    internal: true,
+  },
+  "connector-host/local-server": { imports: [...BASE, "serving"], packages: [], internal: true },
+  "connector-host/activation": {
+    imports: [...BASE, "modern-client", "connector-host/factories", "connector-host/release", "connector-host/routes"],
+    packages: [],
+    internal: true,
+  },
+  "connector-host/aggregation": {
+    imports: [
+      ...BASE,
+      "serving",
+      "connector-host/activation",
+      "connector-host/factories",
+      "connector-host/local-server",
+      "connector-host/naming",
+      "connector-host/routes",
+    ],
+    packages: [],
+    internal: true,
+  },
+  "connector-host/host": {
+    imports: [
+      ...BASE,
+      "auth-projection",
+      "reconcile",
+      "connector-host/activation",
+      "connector-host/aggregation",
+      "connector-host/factories",
+      "connector-host/local-server",
+      "connector-host/naming",
+      "connector-host/release",
+      "connector-host/routes",
+    ],
+    packages: [],
+    internal: true,
+  },
+  gateway: {
+    imports: [...BASE, ...CLIENTS, "connect", "serving", "store"],
+    packages: ["ws", "zod"],
+  },
+  testing: { imports: [...ROOTS, "protocol", "serving"], packages: [] },
+  cli: {
+    imports: [
+      ...BASE,
+      "transport/process",
+      ...CLIENTS,
+      "connect",
+      "oauth",
+      "auth-projection",
+      "reconcile",
+      "store",
+      "serving",
+      "connector-host",
+      "gateway",
+      "testing",
+    ],
+    packages: ["zod"],
+    internal: true,
+  },
+};
+
+/** Names that say nothing of what a folder owns. */
+export const NAMELESS_FOLDERS: readonly string[] = ["shared", "common", "utils", "helpers", "lib"];

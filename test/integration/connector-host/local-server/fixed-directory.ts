@@ -1,0 +1,94 @@
+import { RemoteConnectorError } from "../../../../src/errors.js";
+import type {
+  Binding,
+  OmittedConnector,
+  ResolvedTool,
+  ToolAnswer,
+  ToolCall,
+  ToolDirectory,
+  ToolListing,
+} from "../../../../src/connector-host/local-server/index.js";
+import { EMPTY_CONTRACT, readToolContract } from "../../../../src/protocol/index.js";
+
+/** What a fixed tool does when it is called. */
+export type Run = (call: ToolCall, binding: Binding) => Promise<ToolAnswer>;
+
+interface FixedTool extends ResolvedTool {
+  readonly definition: string;
+  readonly run: Run;
+}
+
+/** A directory of tools that a test lays down. It is what a host is to the local server, without any connector. */
+export class FixedDirectory implements ToolDirectory {
+  readonly #tools = new Map<string, FixedTool>();
+  omitted: OmittedConnector[] = [];
+  /** Set to make `list` reject. */
+  listError: unknown;
+  /** Set to make `resolve` reject. */
+  resolveError: unknown;
+  /** Every call that was begun, in order. */
+  readonly calls: { readonly name: string; readonly call: ToolCall; readonly binding: Binding }[] = [];
+
+  add(name: string, run: Run, more: { inputSchema?: object; definition?: string } = {}): this {
+    const inputSchema = { type: "object", ...more.inputSchema };
+    const verdict = readToolContract(inputSchema);
+    const contract = verdict.kind === "valid" ? verdict.contract : EMPTY_CONTRACT;
+    const definition = more.definition ?? JSON.stringify({ name, description: `The tool ${name}`, inputSchema });
+    this.#tools.set(name, { contract, definition, run });
+    return this;
+  }
+
+  async list(_binding: Binding, signal: AbortSignal): Promise<ToolListing> {
+    signal.throwIfAborted();
+    if (this.listError !== undefined) throw this.listError;
+    const tools = [...this.#tools].map(([name, { definition }]) => ({ name, definition }));
+    return { tools, omitted: this.omitted };
+  }
+
+  async resolve(_binding: Binding, exposedName: string): Promise<ResolvedTool> {
+    if (this.resolveError !== undefined) throw this.resolveError;
+    const tool = this.#tools.get(exposedName);
+    if (tool !== undefined) return tool;
+    throw new RemoteConnectorError("unknown_tool", {
+      message: `There is no tool ${exposedName}.`,
+      details: { tool: exposedName },
+    });
+  }
+
+  call(binding: Binding, tool: ResolvedTool, call: ToolCall): Promise<ToolAnswer> {
+    for (const [name, known] of this.#tools) {
+      if (known !== tool) continue;
+      this.calls.push({ name, call, binding });
+      return known.run(call, binding);
+    }
+    throw new Error("Not a tool that this directory handed out");
+  }
+
+  instructions(): string {
+    return "Fixed tools for tests.";
+  }
+}
+
+/** A result from its JSON text. */
+export function answerOf(text: string, era: ToolAnswer["era"] = "modern"): ToolAnswer {
+  const { resultType }: { resultType?: string } = JSON.parse(text);
+  return { raw: Buffer.from(text), era, resultType };
+}
+
+/** A tool that answers with one fixed text. */
+export function says(text: string, era?: ToolAnswer["era"]): Run {
+  return async () => answerOf(text, era);
+}
+
+/** A tool that hangs until its signal aborts, and rejects with the signal's reason then. */
+export function hangs(onAbort: (reason: unknown) => void = () => undefined): Run {
+  return ({ signal }) =>
+    new Promise((_resolve, reject) => {
+      signal.addEventListener("abort", () => {
+        onAbort(signal.reason);
+        reject(signal.reason);
+      });
+    });
+}
+
+export const HELLO = '{"resultType":"complete","content":[{"type":"text","text":"hello"}]}';
