@@ -1,0 +1,146 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { RemoteConnectorError } from "../errors.js";
+import { RpcCode } from "../protocol/index.js";
+import { sendRefusal } from "./json-response.js";
+import { type ListenConfig, type ListenOptions, resolveListenOptions } from "./listen-options.js";
+import { refuse } from "./refusal.js";
+
+/** Answers one request. When it throws or rejects, the caller gets 500, or a cut answer if one had begun. */
+export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
+
+/** A server that listens. */
+export interface HttpListener {
+  readonly host: string;
+  readonly port: number;
+  /** `http://127.0.0.1:1234`, without a path. */
+  readonly origin: string;
+  /**
+   * Stops listening, ends idle connections, waits `closeTimeoutMs` for answers that are being written and cuts what is
+   * left, taken-over connections included. Afterwards nothing of the server is left. May be called again.
+   */
+  close(): Promise<void>;
+}
+
+/**
+ * Listens for HTTP requests, on loopback when no host is given.
+ *
+ * Rejects with `listen_failed` when the address is taken, not permitted or not of this machine (`reason` is the
+ * system's code), and with `invalid_options` for an unknown option or a number out of range.
+ */
+export async function listen(handler: HttpHandler, options: ListenOptions = {}): Promise<HttpListener> {
+  const listener = new NodeListener(handler, resolveListenOptions(options));
+  await listener.bind();
+  return listener;
+}
+
+class NodeListener implements HttpListener {
+  readonly host: string;
+  readonly #config: ListenConfig;
+  readonly #handler: HttpHandler;
+  readonly #server: Server;
+  #port: number;
+  /** Connections that were taken over: Node neither waits for them nor ends them. */
+  readonly #upgraded = new Set<Duplex>();
+  /** Set by the first `close`; every later one gets the same end. */
+  #closing: Promise<void> | undefined;
+
+  constructor(handler: HttpHandler, config: ListenConfig) {
+    this.host = config.host;
+    this.#port = config.port;
+    this.#config = config;
+    this.#handler = handler;
+    this.#server = createServer({
+      headersTimeout: nodeTimeout(config.headersTimeoutMs),
+      requestTimeout: nodeTimeout(config.requestTimeoutMs),
+      keepAliveTimeout: nodeTimeout(config.keepAliveTimeoutMs),
+      // Node looks for late requests only this often, and by default every 30 seconds.
+      connectionsCheckingInterval: Math.ceil(Math.min(1_000, config.headersTimeoutMs)),
+    });
+    this.#server.on("request", (request, response) => void this.#answer(request, response));
+    const { onUpgrade } = config;
+    if (onUpgrade === undefined) return;
+    this.#server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      this.#upgraded.add(socket);
+      socket.once("close", () => this.#upgraded.delete(socket));
+      // Node listens to it no more, and a broken connection must not end the process.
+      socket.on("error", () => socket.destroy());
+      onUpgrade(request, socket, head);
+    });
+  }
+
+  /** The configured port until the server is bound. Stays known after the end. */
+  get port(): number {
+    return this.#port;
+  }
+
+  get origin(): string {
+    const name = this.host.includes(":") ? `[${this.host}]` : this.host;
+    return `http://${name}:${String(this.port)}`;
+  }
+
+  bind(): Promise<void> {
+    const { host, port } = this.#config;
+    return new Promise((resolve, reject) => {
+      const onError = (error: NodeJS.ErrnoException): void => reject(listenFailed(this.#config, error));
+      this.#server.once("error", onError);
+      this.#server.listen({ host, port }, () => {
+        this.#server.off("error", onError);
+        // A connection that can't be accepted must not end the process.
+        this.#server.on("error", this.#config.onFault);
+        const address = this.#server.address();
+        if (typeof address === "object" && address !== null) this.#port = address.port;
+        resolve();
+      });
+    });
+  }
+
+  close(): Promise<void> {
+    return (this.#closing ??= this.#shutDown());
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.once("close", () => {
+      // A connection that was busy when the server closed would otherwise stay until its keep-alive time is over.
+      if (this.#closing !== undefined) setImmediate(() => this.#server.closeIdleConnections());
+    });
+    try {
+      await this.#handler(request, response);
+    } catch (error) {
+      this.#config.onFault(error);
+      if (response.headersSent) response.destroy();
+      else sendRefusal(response, refuse(500, undefined, RpcCode.internalError, "Internal error"));
+    }
+  }
+
+  async #shutDown(): Promise<void> {
+    const closed = new Promise<void>((resolve) => {
+      this.#server.close(() => resolve());
+    });
+    this.#server.closeIdleConnections();
+    for (const socket of this.#upgraded) socket.destroy();
+    const { closeTimeoutMs } = this.#config;
+    const cut = (): void => this.#server.closeAllConnections();
+    const timer = closeTimeoutMs === Infinity ? undefined : setTimeout(cut, Math.min(closeTimeoutMs, LONGEST_TIMER_MS));
+    await closed;
+    clearTimeout(timer);
+  }
+}
+
+/** Node's longest timer; a longer delay would fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Node takes whole milliseconds, and 0 for no deadline. */
+function nodeTimeout(ms: number): number {
+  return ms === Infinity ? 0 : Math.ceil(ms);
+}
+
+function listenFailed(config: ListenConfig, error: NodeJS.ErrnoException): RemoteConnectorError<"listen_failed"> {
+  const address = `${config.host}:${String(config.port)}`;
+  const reason = error.code ?? "unknown";
+  return new RemoteConnectorError("listen_failed", {
+    message: `Can't listen on ${address}: ${reason}.`,
+    details: { address, reason },
+    cause: error,
+  });
+}

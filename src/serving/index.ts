@@ -1,0 +1,14 @@
+export { createBearer, hashBearer, matchBearer } from "./bearer.js";
+export { headerValue, type HeaderFields } from "./header-fields.js";
+export { checkLoopbackHost } from "./host-guard.js";
+export { type HttpHandler, type HttpListener, listen } from "./http-listener.js";
+export { type ExtraHeaders, sendEmpty, sendJson, sendRefusal } from "./json-response.js";
+export { type ListenOptions } from "./listen-options.js";
+export { classifyModernRequest, type ModernCall } from "./modern-request.js";
+export { checkParameterHeaders } from "./parameter-headers.js";
+export { type BodyReading, readBody } from "./read-body.js";
+export { type Refusal, refuse, refuseHeader, refuseMethod, refuseParams } from "./refusal.js";
+export { type LogLevel, type RequestMeta } from "./request-meta.js";
+export { errorLine, notificationLine, resultLine } from "./response-body.js";
+export { addMissingMembers, changeMembers } from "./splice.js";
+export { type SseOutcome, SseWriter } from "./sse-writer.js";

@@ -1,0 +1,86 @@
+import type { ServerResponse } from "node:http";
+
+export interface SseWriterOptions {
+  /** Unsent bytes beyond which a notification is dropped and the stream of a reader that does not read is cut. */
+  readonly maxBufferedBytes: number;
+}
+
+/** What became of a message. `cut`: too much was unsent, so that the connection was ended. */
+export type SseOutcome = "sent" | "dropped" | "cut" | "closed";
+
+/**
+ * Writes one answer as a stream of server-sent events, one JSON-RPC message each, in the order of the calls.
+ *
+ * What the reader has not taken yet is bounded: beyond `maxBufferedBytes` a droppable message is dropped, and any other
+ * ends the connection. The message that is being written comes on top, whatever its size.
+ * Source: 2026-07-28, Streamable HTTP, Receiving Messages; HTML Standard, Server-sent events.
+ */
+export class SseWriter {
+  readonly #response: ServerResponse;
+  readonly #maxBufferedBytes: number;
+
+  /** Sends the head of the answer at once, so that the caller sees that the request is being worked on. */
+  constructor(response: ServerResponse, options: SseWriterOptions) {
+    this.#response = response;
+    this.#maxBufferedBytes = options.maxBufferedBytes;
+    if (response.headersSent || response.destroyed) return;
+    response.writeHead(200, {
+      "Content-Type": "text/event-stream",
+      "Cache-Control": "no-store",
+      "X-Accel-Buffering": "no",
+      "X-Content-Type-Options": "nosniff",
+    });
+    response.flushHeaders();
+  }
+
+  /** Whether nothing can be written any more: the stream was ended, cut, or left by its reader. */
+  get closed(): boolean {
+    return this.#response.destroyed || this.#response.writableEnded;
+  }
+
+  /** Sends one message. Say `droppable` of a notification that the caller can do without. */
+  send(message: string | Uint8Array, options: { readonly droppable?: boolean | undefined } = {}): SseOutcome {
+    if (this.closed) return "closed";
+    if (this.#response.writableLength > this.#maxBufferedBytes) {
+      if (options.droppable === true) return "dropped";
+      this.#response.destroy();
+      return "cut";
+    }
+    this.#response.write(encodeEvent(message));
+    return "sent";
+  }
+
+  /** A comment, which readers ignore: it keeps the connection from looking idle. Left out while bytes wait anyway. */
+  keepAlive(): void {
+    if (!this.closed && this.#response.writableLength === 0) this.#response.write(":\n\n");
+  }
+
+  /** Ends the stream after all that was sent. */
+  end(): void {
+    if (!this.closed) this.#response.end();
+  }
+}
+
+/**
+ * One event around a JSON text. Line breaks, which JSON allows between tokens, become one `data` field each; a reader
+ * joins them with LF, which leaves the JSON what it was.
+ */
+export function encodeEvent(message: string | Uint8Array): Uint8Array {
+  const bytes = typeof message === "string" ? Buffer.from(message, "utf8") : message;
+  const pieces: Uint8Array[] = [DATA];
+  let start = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    if (bytes[at] !== LF && bytes[at] !== CR) continue;
+    pieces.push(bytes.subarray(start, at), NEXT_DATA);
+    if (bytes[at] === CR && bytes[at + 1] === LF) at += 1;
+    start = at + 1;
+  }
+  pieces.push(bytes.subarray(start), END);
+  return Buffer.concat(pieces);
+}
+
+const LF = 0x0a;
+const CR = 0x0d;
+const DATA = Buffer.from("data: ");
+const NEXT_DATA = Buffer.from("\ndata: ");
+const END = Buffer.from("\n\n");

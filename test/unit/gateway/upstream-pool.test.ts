@@ -1,0 +1,170 @@
+import { describe, expect, it } from "vitest";
+import { isRemoteConnectorError, RemoteConnectorError } from "../../../src/errors.js";
+import type { GatewayConnector } from "../../../src/gateway/options.js";
+import type { Upstream } from "../../../src/gateway/upstream.js";
+import { UpstreamPool } from "../../../src/gateway/upstream-pool.js";
+import { FakeClock, settle } from "../../support/fake-clock.js";
+
+const IDLE_MS = 1_000;
+
+const files: GatewayConnector = {
+  connectorId: "files",
+  connectorVersion: "1",
+  authorization: "account",
+  upstream: { kind: "stdio", command: "x" },
+};
+
+/** An upstream that does nothing, and whose life a test holds in its hands. */
+class IdleUpstream implements Upstream {
+  readonly era = "modern";
+  closes = 0;
+  leave = (): void => undefined;
+  readonly gone = new Promise<void>((resolve) => (this.leave = resolve));
+
+  listTools(): Promise<never> {
+    return Promise.reject(new Error("not asked for"));
+  }
+
+  callTool(): Promise<never> {
+    return Promise.reject(new Error("not asked for"));
+  }
+
+  close(): Promise<void> {
+    this.closes += 1;
+    return Promise.resolve();
+  }
+}
+
+function setUp(open?: () => Promise<Upstream>): { pool: UpstreamPool; opened: IdleUpstream[]; clock: FakeClock } {
+  const opened: IdleUpstream[] = [];
+  const clock = new FakeClock();
+  const openIdle = (): Promise<Upstream> => {
+    const upstream = new IdleUpstream();
+    opened.push(upstream);
+    return Promise.resolve(upstream);
+  };
+  const onFault = (error: unknown): void => {
+    throw error;
+  };
+  return { pool: new UpstreamPool({ open: open ?? openIdle, clock, idleMs: IDLE_MS, onFault }), opened, clock };
+}
+
+const never = new AbortController().signal;
+const upstreamOf = (pool: UpstreamPool, account = "ada", signal = never): Promise<Upstream> =>
+  pool.use(pool.ticket(account, files), signal, ({ upstream }) => Promise.resolve(upstream));
+
+async function codeOf(promise: Promise<unknown>): Promise<unknown> {
+  const error: unknown = await promise.catch((caught: unknown) => caught);
+  return isRemoteConnectorError(error) ? error.code : error;
+}
+
+describe("UpstreamPool", () => {
+  it("C-5: opens one upstream for each account, however many callers come at once", async () => {
+    const { opened, pool } = setUp();
+    const [one, two, other] = await Promise.all([upstreamOf(pool), upstreamOf(pool), upstreamOf(pool, "bob")]);
+    expect(one).toBe(two);
+    expect(other).not.toBe(one);
+    expect(opened).toHaveLength(2);
+    expect(pool.list().map(({ accountId, state, users }) => [accountId, state, users])).toEqual([
+      ["ada", "open", 0],
+      ["bob", "open", 0],
+    ]);
+  });
+
+  it("C-5: opens anew after the upstream went away by itself", async () => {
+    const { opened, pool } = setUp();
+    await upstreamOf(pool);
+    opened[0]?.leave();
+    await settle();
+    expect(pool.list()).toEqual([]);
+    expect(await upstreamOf(pool)).toBe(opened[1]);
+  });
+
+  it("C-5: a failure to open is everyone's who waits, and nobody's afterwards", async () => {
+    let attempts = 0;
+    const { pool } = setUp(() => {
+      attempts += 1;
+      if (attempts === 1) return Promise.reject(new Error("first"));
+      return Promise.resolve(new IdleUpstream());
+    });
+    const outcomes = await Promise.allSettled([upstreamOf(pool), upstreamOf(pool)]);
+    expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    await upstreamOf(pool);
+    expect(attempts).toBe(2);
+  });
+
+  it("C-5: closes an upstream that nobody used for a while, and no timer is left", async () => {
+    const { clock, opened, pool } = setUp();
+    await upstreamOf(pool);
+    await clock.advance(IDLE_MS - 1);
+    await upstreamOf(pool);
+    await clock.advance(IDLE_MS - 1);
+    expect(opened[0]?.closes).toBe(0);
+    await clock.advance(1);
+    expect(opened[0]?.closes).toBe(1);
+    expect(clock.pending).toBe(0);
+    expect(pool.list()).toEqual([]);
+  });
+
+  it("C-5: does not count the time of a call as idle", async () => {
+    const { clock, opened, pool } = setUp();
+    let finish = (): void => undefined;
+    const call = pool.use(pool.ticket("ada", files), never, () => new Promise<void>((resolve) => (finish = resolve)));
+    await clock.advance(IDLE_MS * 5);
+    expect(opened[0]?.closes).toBe(0);
+    finish();
+    await call;
+    await clock.advance(IDLE_MS);
+    expect(opened[0]?.closes).toBe(1);
+  });
+
+  it("H-6: a ticket that was taken before the upstream was closed opens nothing", async () => {
+    const { opened, pool } = setUp();
+    const early = pool.ticket("ada", files);
+    await pool.close("ada", "files");
+    expect(await codeOf(pool.use(early, never, () => Promise.resolve()))).toBe("cancelled");
+    expect(opened).toHaveLength(0);
+    await upstreamOf(pool);
+    await pool.close("ada", "files");
+    expect(opened[0]?.closes).toBe(1);
+    await upstreamOf(pool);
+    expect(opened).toHaveLength(2);
+  });
+
+  it("C-5: a caller that leaves stops waiting; the opening goes on for others", async () => {
+    let finish = (_upstream: Upstream): void => undefined;
+    const { pool } = setUp(() => new Promise((resolve) => (finish = resolve)));
+    const abort = new AbortController();
+    const left = upstreamOf(pool, "ada", abort.signal);
+    const stays = upstreamOf(pool);
+    abort.abort("left");
+    expect(await codeOf(left)).toBe("left");
+    expect(await codeOf(upstreamOf(pool, "ada", abort.signal))).toBe("left");
+    const upstream = new IdleUpstream();
+    finish(upstream);
+    expect(await stays).toBe(upstream);
+  });
+
+  it("C-5: closes one that is still being opened as soon as it is open, and opens nothing afterwards", async () => {
+    let finish = (_upstream: Upstream): void => undefined;
+    const { pool } = setUp(() => new Promise((resolve) => (finish = resolve)));
+    const waiting = upstreamOf(pool);
+    const closed = pool.closeAll();
+    const upstream = new IdleUpstream();
+    finish(upstream);
+    await closed;
+    await waiting;
+    expect(upstream.closes).toBe(1);
+    expect(await codeOf(upstreamOf(pool))).toBe("cancelled");
+    await pool.closeAll();
+  });
+
+  it("C-5: a failure of the work is the caller's alone", async () => {
+    const { opened, pool } = setUp();
+    const fault = new RemoteConnectorError("invalid_answer", { message: "m", details: { reason: "r" } });
+    expect(await codeOf(pool.use(pool.ticket("ada", files), never, () => Promise.reject(fault)))).toBe(
+      "invalid_answer",
+    );
+    expect(await upstreamOf(pool)).toBe(opened[0]);
+  });
+});
