@@ -1,5 +1,5 @@
 import { type Delivery, deliveryOf, isRemoteConnectorError, RemoteConnectorError } from "../errors.js";
-import type { LegacyRevision } from "../protocol/index.js";
+import { invalidAnswer, type LegacyRevision, peerError } from "../protocol/index.js";
 import { encodeRequest } from "./encode-line.js";
 import {
   classifyInitializeAnswer,
@@ -7,7 +7,6 @@ import {
   type InitializeVerdict,
   type ServerIntroduction,
 } from "./initialize.js";
-import { invalidAnswer, peerError } from "./read-answer.js";
 import { StdioConnection } from "./stdio-connection.js";
 import type { LegacyStdioConfig } from "./stdio-options.js";
 

@@ -1,6 +1,13 @@
-import { RemoteConnectorError } from "../errors.js";
-import { type JsonObject, type JsonRpcError, memberRange, RpcCode, type ToolPage } from "../protocol/index.js";
-import type { LegacyDetailedResult } from "./call-options.js";
+import {
+  type DetailedResult,
+  invalidAnswer,
+  type JsonObject,
+  memberRange,
+  peerError,
+  RpcCode,
+  toolEntries,
+  type ToolPage,
+} from "../protocol/index.js";
 import { emptyList } from "./declared-methods.js";
 import type { ReceivedAnswer } from "./pending-call.js";
 
@@ -30,26 +37,8 @@ export function readList(method: string, received: ReceivedAnswer): JsonObject {
   return empty;
 }
 
-/** A JSON-RPC error of the server. */
-export function peerError({ code, message, data }: JsonRpcError): RemoteConnectorError<"peer_error"> {
-  return new RemoteConnectorError("peer_error", {
-    message: `The server answered with the error ${String(code)}: ${message.slice(0, 256)}`,
-    delivery: "answered",
-    details: { rpcCode: code, rpcMessage: message, rpcData: data },
-  });
-}
-
-/** An answer that breaks the protocol: the server may have done what was asked. */
-export function invalidAnswer(reason: string): RemoteConnectorError<"invalid_answer"> {
-  return new RemoteConnectorError("invalid_answer", {
-    message: `The answer breaks the protocol: ${reason}.`,
-    delivery: "unknown",
-    details: { reason },
-  });
-}
-
 /** `result` together with the bytes that it was read from. */
-export function detailed<T>(result: T, received: ReceivedAnswer): LegacyDetailedResult<T> {
+export function detailed<T>(result: T, received: ReceivedAnswer): DetailedResult<T> {
   const { answer, line, diagnostics } = received;
   const range = answer.kind === "result" ? memberRange(line, ["result"]) : undefined;
   // A copy: what was read from the process in one piece may be much longer than this result.
@@ -58,19 +47,12 @@ export function detailed<T>(result: T, received: ReceivedAnswer): LegacyDetailed
 }
 
 /** A result that no server gave, as if one had. */
-export function detailedLocally<T>(result: T): LegacyDetailedResult<T> {
+export function detailedLocally<T>(result: T): DetailedResult<T> {
   return { result, raw: encodeJson(result), diagnostics: [], delivery: "answered" };
 }
 
 function encodeJson(value: unknown): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(value));
-}
-
-/** The entries of a page of tools. Throws `invalid_answer` (`unknown`) for a result that is none. */
-export function toolEntries(result: JsonObject): readonly unknown[] {
-  const { tools } = result;
-  if (!Array.isArray(tools)) throw invalidAnswer("a list without an array of tools");
-  return tools;
 }
 
 /** A page of tools, and the message that held it. Throws as {@link toolEntries}. */

@@ -1,6 +1,6 @@
 import { RemoteConnectorError } from "../errors.js";
-import type { JsonObject } from "../protocol/index.js";
-import { type LegacyCallOptions, type LegacyDetailedResult, resolveLegacyCallOptions } from "./call-options.js";
+import type { DetailedResult, JsonObject, WithDetail } from "../protocol/index.js";
+import { type LegacyCallOptions, resolveLegacyCallOptions } from "./call-options.js";
 import { classifyMethod, emptyList } from "./declared-methods.js";
 import { encodeRequest } from "./encode-line.js";
 import type { ServerIntroduction } from "./initialize.js";
@@ -46,9 +46,12 @@ export class RequestSender {
   }
 
   /** As {@link send}, with what is known about the result if the caller wants to know it. */
-  sendDetailed<T>(request: LegacyRequest<T>, options: LegacyCallOptions): Promise<T | LegacyDetailedResult<T>> {
+  sendDetailed<T>(
+    request: LegacyRequest<T>,
+    options: LegacyCallOptions & Partial<WithDetail>,
+  ): Promise<T | DetailedResult<T>> {
     if (options.detail !== true) return this.send(request, options);
-    const read = (result: JsonObject, received: ReceivedAnswer | undefined): LegacyDetailedResult<T> => {
+    const read = (result: JsonObject, received: ReceivedAnswer | undefined): DetailedResult<T> => {
       const value = request.read(result, received);
       return received === undefined ? detailedLocally(value) : detailed(value, received);
     };

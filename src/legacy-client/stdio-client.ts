@@ -1,6 +1,7 @@
 import { deliveryOf } from "../errors.js";
 import {
   type CallToolResult,
+  type DetailedResult,
   type Diagnostic,
   type Implementation,
   isJsonObject,
@@ -8,43 +9,26 @@ import {
   type LegacyRevision,
   type ListToolsResult,
   RawJson,
-  type Tool,
-  type ToolContract,
+  type ToolCall,
+  toolEntries,
+  type ToolList,
   ToolListCheck,
   type ToolPage,
   walkTools,
+  type WithDetail,
 } from "../protocol/index.js";
 import type { ProcessExit } from "../transport/process/index.js";
-import type { LegacyCallOptions, LegacyDetailedResult, LegacyListAllToolsOptions } from "./call-options.js";
+import type { LegacyCallOptions, LegacyListAllToolsOptions } from "./call-options.js";
 import { refuseArgument } from "./encode-line.js";
 import { type StartedServer, startServer } from "./handshake.js";
 import type { ReceivedAnswer } from "./pending-call.js";
-import { readToolPage, toolEntries } from "./read-answer.js";
+import { readToolPage } from "./read-answer.js";
 import { RequestSender } from "./request-sender.js";
 import { Settlement } from "./settlement.js";
 import type { StdioConnection } from "./stdio-connection.js";
 import { type LegacyStdioConfig, type LegacyStdioOptions, resolveLegacyStdioOptions } from "./stdio-options.js";
 
-/** Which tool is called, and with what. */
-export interface LegacyToolCall {
-  readonly name: string;
-  readonly arguments?: JsonObject | RawJson | undefined;
-}
-
-/** Every tool of a server, checked one by one. */
-export interface LegacyToolList {
-  readonly tools: readonly Tool[];
-  /** For each tool an empty contract: these servers know no header parameters. */
-  readonly contracts: ReadonlyMap<string, ToolContract>;
-  /** Names that the server gave to more than one tool; the first of each is in `tools`. */
-  readonly duplicates: ReadonlySet<string>;
-  /** Each definition's JSON as the server wrote it, by name; empty unless `definitions` asked for it. */
-  readonly definitions: ReadonlyMap<string, Uint8Array>;
-  readonly diagnostics: readonly Diagnostic[];
-}
-
-type Detail = { readonly detail: true };
-type MaybeDetailed<T> = T | LegacyDetailedResult<T>;
+type MaybeDetailed<T> = T | DetailedResult<T>;
 
 /**
  * A client for one server that is a child process and speaks a revision with `initialize`.
@@ -122,15 +106,15 @@ export class LegacyStdioClient {
    */
   listTools(
     params: { readonly cursor?: string | null | undefined } | undefined,
-    options: LegacyCallOptions & Detail,
-  ): Promise<LegacyDetailedResult<ListToolsResult>>;
+    options: LegacyCallOptions & WithDetail,
+  ): Promise<DetailedResult<ListToolsResult>>;
   listTools(
     params?: { readonly cursor?: string | null | undefined },
-    options?: LegacyCallOptions & { readonly detail?: false | undefined },
+    options?: LegacyCallOptions,
   ): Promise<ListToolsResult>;
   listTools(
     { cursor }: { readonly cursor?: string | null | undefined } = {},
-    options: LegacyCallOptions = {},
+    options: LegacyCallOptions & Partial<WithDetail> = {},
   ): Promise<MaybeDetailed<ListToolsResult>> {
     return this.#sender.sendDetailed<ListToolsResult>(
       {
@@ -151,8 +135,8 @@ export class LegacyStdioClient {
    * All tools, page after page, within the client's limits (`limit_exceeded`, `answered`) and `lifecycleTimeoutMs` or the
    * caller's own `totalTimeoutMs` for the whole walk. A page with a cursor and nothing new ends it with a diagnostic.
    */
-  listAllTools({ definitions: keepsDefinitions, ...options }: LegacyListAllToolsOptions = {}): Promise<LegacyToolList> {
-    const settlement = new Settlement<LegacyToolList>();
+  listAllTools({ definitions: keepsDefinitions, ...options }: LegacyListAllToolsOptions = {}): Promise<ToolList> {
+    const settlement = new Settlement<ToolList>();
     const { clock, lifecycleDeadlines, walk: limits } = this.#config;
     const endsAt = clock.now() + (options.totalTimeoutMs ?? lifecycleDeadlines.totalTimeoutMs);
     const tolerated: Diagnostic[] = [];
@@ -184,12 +168,12 @@ export class LegacyStdioClient {
    * Calls a tool. The result is handed over whole; `isError: true` is a result. Arguments given as {@link RawJson} are sent as
    * their text, so that numbers beyond 2^53 survive.
    */
-  callTool(params: LegacyToolCall, options: LegacyCallOptions & Detail): Promise<LegacyDetailedResult<CallToolResult>>;
+  callTool(params: ToolCall, options: LegacyCallOptions & WithDetail): Promise<DetailedResult<CallToolResult>>;
+  callTool(params: ToolCall, options?: LegacyCallOptions): Promise<CallToolResult>;
   callTool(
-    params: LegacyToolCall,
-    options?: LegacyCallOptions & { readonly detail?: false | undefined },
-  ): Promise<CallToolResult>;
-  callTool(params: LegacyToolCall, options: LegacyCallOptions = {}): Promise<MaybeDetailed<CallToolResult>> {
+    params: ToolCall,
+    options: LegacyCallOptions & Partial<WithDetail> = {},
+  ): Promise<MaybeDetailed<CallToolResult>> {
     const { name, arguments: args } = params;
     return this.#sender.sendDetailed<CallToolResult>(
       {
@@ -218,14 +202,14 @@ export class LegacyStdioClient {
   request(
     method: string,
     params: JsonObject | undefined,
-    options: LegacyCallOptions & Detail,
-  ): Promise<LegacyDetailedResult<JsonObject>>;
+    options: LegacyCallOptions & WithDetail,
+  ): Promise<DetailedResult<JsonObject>>;
+  request(method: string, params?: JsonObject, options?: LegacyCallOptions): Promise<JsonObject>;
   request(
     method: string,
     params?: JsonObject,
-    options?: LegacyCallOptions & { readonly detail?: false | undefined },
-  ): Promise<JsonObject>;
-  request(method: string, params?: JsonObject, options: LegacyCallOptions = {}): Promise<MaybeDetailed<JsonObject>> {
+    options: LegacyCallOptions & Partial<WithDetail> = {},
+  ): Promise<MaybeDetailed<JsonObject>> {
     const check = (): void => {
       if (typeof method !== "string" || method === "") refuseArgument("method", "must be a method's name");
       if (method === "initialize") refuseArgument("method", "must not be initialize, which was sent already");

@@ -1,21 +1,11 @@
-import type { Delivery } from "../errors.js";
-import type { Diagnostic, JsonObject, Notification, Progress, ToolContract } from "../protocol/index.js";
+import { refuseUnknownOptions } from "../options.js";
+import type { RequestOptions, ToolContract, WithDetail } from "../protocol/index.js";
 import type { DeadlineOptions } from "../transport/index.js";
 
 /** What one call can be told. */
-export interface CallOptions extends DeadlineOptions {
-  /** Aborts the call, which then rejects with the signal's own reason. */
-  readonly signal?: AbortSignal | undefined;
-  /** Members of `_meta` for this request. */
-  readonly meta?: JsonObject | undefined;
+export interface CallOptions extends RequestOptions, DeadlineOptions {
   /** The least severe log messages that the server should send with this request. */
   readonly logLevel?: string | undefined;
-  /** Asks for progress. Called in order, before the call resolves; a promise that it returns is not awaited. */
-  readonly onProgress?: ((progress: Progress) => unknown) | undefined;
-  /** Told of every other notification on the call's stream, in order. */
-  readonly onNotification?: ((notification: Notification) => unknown) | undefined;
-  /** The caller's last word before the first byte is written: a reason refuses, `undefined` admits. Synchronous. */
-  readonly admit?: (() => string | undefined) | undefined;
 }
 
 export interface ToolCallOptions extends CallOptions {
@@ -28,17 +18,24 @@ export interface ListAllToolsOptions extends CallOptions {
   readonly definitions?: boolean | undefined;
 }
 
-/** Asks for a {@link DetailedResult} in place of the bare result. */
-export interface WithDetail {
-  readonly detail: true;
-}
+type AnyCallOptions = ToolCallOptions & ListAllToolsOptions & Partial<WithDetail>;
 
-/** A result with all that is known of it. */
-export interface DetailedResult<T> {
-  readonly result: T;
-  /** The exact bytes of the result: numbers beyond 2^53, unknown members and their order survive in them. */
-  readonly raw: Uint8Array;
-  /** What was tolerated on the way. */
-  readonly diagnostics: readonly Diagnostic[];
-  readonly delivery: Delivery;
+const OPTION_NAMES: readonly (keyof AnyCallOptions)[] = [
+  "admit",
+  "connectTimeoutMs",
+  "contract",
+  "definitions",
+  "detail",
+  "idleTimeoutMs",
+  "logLevel",
+  "meta",
+  "onNotification",
+  "onProgress",
+  "signal",
+  "totalTimeoutMs",
+];
+
+/** Throws `invalid_options` for a key that no call knows. */
+export function checkCallOptions(options: object): void {
+  refuseUnknownOptions(options, OPTION_NAMES);
 }

@@ -1,10 +1,13 @@
 import { RemoteConnectorError } from "../errors.js";
 import {
   classifyMessage,
+  invalidAnswer,
   isJsonObject,
   type JsonObject,
   type JsonRpcError,
   type Message,
+  peerError,
+  type PeerErrorContext,
   type RequestId,
   StreamDecoder,
 } from "../protocol/index.js";
@@ -42,7 +45,7 @@ export function classifyAnswer(head: AnswerHead, body: Uint8Array, method: strin
     return classifyResponse(classifyMessage(value), method, pending, head);
   }
   const error = errorIn(head, body, pending);
-  if (error !== undefined) return { kind: "failed", error: peerError(error, head) };
+  if (error !== undefined) return { kind: "failed", error: peerError(error, contextOf(head)) };
   if (head.status < 400) return redirected(head);
   return unexpected(head, body, `the status ${String(head.status)} without a JSON-RPC error`);
 }
@@ -54,7 +57,7 @@ export function classifyResponse(message: Message, method: string, pending: numb
   const match = matchId(message.id, pending);
   if (match === "other") return invalid("a response with another id");
   const idAsString = match === "as_string";
-  if (message.kind === "error") return { kind: "failed", error: peerError(message.error, head), idAsString };
+  if (message.kind === "error") return { kind: "failed", error: peerError(message.error, contextOf(head)), idAsString };
   const error = faultOfResult(message.result, method);
   return error === undefined ? { kind: "result", result: message.result, idAsString } : { kind: "failed", error };
 }
@@ -107,18 +110,8 @@ function eventsOf(body: Uint8Array): unknown[] {
   return values;
 }
 
-function peerError(error: JsonRpcError, head: AnswerHead | undefined): RemoteConnectorError<"peer_error"> {
-  return new RemoteConnectorError("peer_error", {
-    message: `The server answered with the error ${String(error.code)}: ${error.message.slice(0, 256)}`,
-    delivery: "answered",
-    details: {
-      rpcCode: error.code,
-      rpcMessage: error.message,
-      rpcData: error.data,
-      httpStatus: head?.status,
-      ...(head === undefined ? {} : hintsOf(head.headers)),
-    },
-  });
+function contextOf(head: AnswerHead | undefined): PeerErrorContext {
+  return head === undefined ? {} : { httpStatus: head.status, ...hintsOf(head.headers) };
 }
 
 function redirected(head: AnswerHead): AnswerVerdict {
@@ -149,14 +142,6 @@ function unexpected(head: AnswerHead, body: Uint8Array, reason: string): AnswerV
 
 function invalid(reason: string): AnswerVerdict {
   return { kind: "failed", error: invalidAnswer(reason) };
-}
-
-function invalidAnswer(reason: string): RemoteConnectorError<"invalid_answer"> {
-  return new RemoteConnectorError("invalid_answer", {
-    message: `The answer breaks the protocol: ${reason}.`,
-    delivery: "unknown",
-    details: { reason },
-  });
 }
 
 function textOf(body: Uint8Array): string {

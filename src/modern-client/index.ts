@@ -1,9 +1,4 @@
-export {
-  type CallOptions,
-  type DetailedResult,
-  type ListAllToolsOptions,
-  type ToolCallOptions,
-  type WithDetail,
-} from "./call-options.js";
+export { type DetailedResult, type ToolCall, type ToolList, type WithDetail } from "../protocol/index.js";
+export { type CallOptions, type ListAllToolsOptions, type ToolCallOptions } from "./call-options.js";
 export { type ModernStreamableHTTPClientOptions } from "./client-options.js";
-export { type AllTools, ModernStreamableHTTPClient, type ToolCall } from "./modern-streamable-http-client.js";
+export { ModernStreamableHTTPClient } from "./modern-streamable-http-client.js";

@@ -1,9 +1,11 @@
 import { deliveryOf, isRemoteConnectorError, recordDelivery, RemoteConnectorError } from "../errors.js";
 import {
   type CallToolResult,
+  type DetailedResult,
   type Diagnostic,
   type DiscoverResult,
   EMPTY_CONTRACT,
+  invalidAnswer,
   isModernRevision,
   type JsonObject,
   type ListToolsResult,
@@ -11,16 +13,19 @@ import {
   type MirroredHeader,
   MODERN_REVISIONS,
   RawJson,
-  type Tool,
   type ToolContract,
+  type ToolCall,
+  toolEntries,
+  type ToolList,
   ToolListCheck,
   type ToolPage,
   type ToolWalkOptions,
   type ToolWalkResult,
   walkTools,
+  type WithDetail,
 } from "../protocol/index.js";
 import { type Deadlines, HttpEndpoint, LIFECYCLE_TIMEOUT_MS, resolveDeadlines } from "../transport/index.js";
-import type { CallOptions, DetailedResult, ListAllToolsOptions, ToolCallOptions, WithDetail } from "./call-options.js";
+import { type CallOptions, checkCallOptions, type ListAllToolsOptions, type ToolCallOptions } from "./call-options.js";
 import {
   type ModernClientConfig,
   type ModernStreamableHTTPClientOptions,
@@ -30,25 +35,6 @@ import type { KnownContract } from "./contract-book.js";
 import { ContractResolver } from "./contract-resolver.js";
 import { type CallContext, type CallOutcome, type CallPlan, ModernCall, rawResultOf } from "./modern-call.js";
 import { prepareRequest, prepareToolCall } from "./request-message.js";
-
-/** A call of a tool. */
-export interface ToolCall {
-  readonly name: string;
-  /** An object; as {@link RawJson} its text is sent as it is, digits beyond 2^53 included. */
-  readonly arguments?: JsonObject | RawJson | undefined;
-}
-
-/** Every tool of a server, with the contracts that calls need. */
-export interface AllTools {
-  readonly tools: readonly Tool[];
-  /** How each tool's arguments are mirrored into headers. Immutable: hand one to a call with `contract`. */
-  readonly contracts: ReadonlyMap<string, ToolContract>;
-  /** Names that the server gave to more than one tool; the first of each is in `tools`. */
-  readonly duplicates: ReadonlySet<string>;
-  /** Each definition's JSON as the server wrote it, by name; empty unless `definitions` asked for it. */
-  readonly definitions: ReadonlyMap<string, Uint8Array>;
-  readonly diagnostics: readonly Diagnostic[];
-}
 
 /**
  * A client for one MCP server over Streamable HTTP in revision 2026-07-28: stateless, one POST per request.
@@ -106,7 +92,7 @@ export class ModernStreamableHTTPClient {
     const request = cursor === undefined ? {} : { cursor };
     return this.#call("tools/list", request, options, this.#lifecycle(options), (result, outcome) => {
       const check = new ToolListCheck({ honoursHeaders: true });
-      const { tools } = check.page(entriesOf(result));
+      const { tools } = check.page(toolEntries(result));
       this.#contracts.book.add(check);
       for (const diagnostic of check.diagnostics) this.#report(diagnostic, outcome);
       return { ...result, tools };
@@ -119,7 +105,7 @@ export class ModernStreamableHTTPClient {
    *
    * Rejects in addition with `no_progress` and `limit_exceeded` (both `answered`): a list is never cut silently.
    */
-  listAllTools(options: ListAllToolsOptions = {}): Promise<AllTools> {
+  listAllTools(options: ListAllToolsOptions = {}): Promise<ToolList> {
     let last: Promise<unknown> | undefined;
     const onRequest = (page: Promise<unknown>): void => void (last = page);
     const walk = this.#walk(options, { keepsDefinitions: options.definitions, onRequest });
@@ -148,6 +134,7 @@ export class ModernStreamableHTTPClient {
   callTool(call: ToolCall, options?: ToolCallOptions): Promise<CallToolResult>;
   callTool(call: ToolCall, options: ToolCallOptions & Partial<WithDetail> = {}): Promise<unknown> {
     try {
+      checkCallOptions(options);
       const { name } = call;
       const args = call.arguments instanceof RawJson ? call.arguments.value : call.arguments;
       const known = options.contract === undefined ? this.#contracts.book.find(name) : knownContract(options.contract);
@@ -189,6 +176,7 @@ export class ModernStreamableHTTPClient {
     shape: (result: JsonObject, outcome: CallOutcome) => JsonObject,
   ): Promise<unknown> {
     try {
+      checkCallOptions(options);
       return this.#start<unknown>({
         request: prepareRequest(method, params, options.meta),
         options,
@@ -209,6 +197,7 @@ export class ModernStreamableHTTPClient {
     const { clock } = this.#config.transport;
     const startedAt = clock.now();
     const fetchPage = (cursor: string | undefined): Promise<ToolPage> => {
+      checkCallOptions(options);
       const deadlines = this.#lifecycle(options);
       const totalTimeoutMs = Math.max(1, deadlines.totalTimeoutMs - (clock.now() - startedAt));
       const page = this.#start({
@@ -217,7 +206,7 @@ export class ModernStreamableHTTPClient {
         deadlines: { ...deadlines, totalTimeoutMs },
         mirrored: NO_HEADERS,
         shape: ({ result, message }) => ({
-          entries: entriesOf(result),
+          entries: toolEntries(result),
           nextCursor: result["nextCursor"],
           message: typeof message === "string" ? Buffer.from(message) : message,
         }),
@@ -282,24 +271,10 @@ function contractOf(known: KnownContract, tool: string): ToolContract {
   });
 }
 
-function entriesOf(result: JsonObject): readonly unknown[] {
-  const tools = result["tools"];
-  if (Array.isArray(tools)) return tools;
-  throw new RemoteConnectorError("invalid_answer", {
-    message: "The answer breaks the protocol: tools/list without a list of tools.",
-    delivery: "unknown",
-    details: { reason: "no list of tools" },
-  });
-}
-
 function parseDiscoverResult(result: JsonObject): JsonObject {
   const supported = result["supportedVersions"];
   if (!Array.isArray(supported) || !supported.every((version) => typeof version === "string")) {
-    throw new RemoteConnectorError("invalid_answer", {
-      message: "The answer breaks the protocol: server/discover without supportedVersions.",
-      delivery: "unknown",
-      details: { reason: "no supportedVersions" },
-    });
+    throw invalidAnswer("server/discover without supportedVersions");
   }
   if (supported.some(isModernRevision)) return result;
   throw new RemoteConnectorError("unsupported_version", {

@@ -1,3 +1,11 @@
+export { invalidAnswer, peerError, type PeerErrorContext, toolEntries } from "./answer-errors.js";
+export {
+  type DetailedResult,
+  type RequestOptions,
+  type ToolCall,
+  type ToolList,
+  type WithDetail,
+} from "./client-calls.js";
 export { type Diagnostic, type DiagnosticKind } from "./diagnostic.js";
 export { decodeHeaderValue, encodeHeaderValue } from "./header-value.js";
 export {

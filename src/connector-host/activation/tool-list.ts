@@ -1,4 +1,4 @@
-import type { AllTools } from "../../modern-client/index.js";
+import type { ToolList } from "../../protocol/index.js";
 import { type Diagnostic, EMPTY_CONTRACT } from "../../protocol/index.js";
 import type { RouteTool } from "../routes/index.js";
 
@@ -28,7 +28,7 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
  * Takes from a walked list what may be published: names that several tools have are dropped whole, unusable names
  * and schemas one by one, and everything beyond `maxTools`. Pure.
  */
-export function checkToolList(listed: AllTools, maxTools: number): CheckedToolList {
+export function checkToolList(listed: ToolList, maxTools: number): CheckedToolList {
   const diagnostics: ToolListDiagnostic[] = listed.diagnostics.map((diagnostic) => ({ kind: "tolerated", diagnostic }));
   for (const tool of listed.duplicates) diagnostics.push({ kind: "duplicate_tool", tool });
   const tools = new Map<string, RouteTool>();

@@ -175,7 +175,7 @@ describe("LegacyStdioClient", () => {
     expect(await verdict(client.callTool({ name: "echo", arguments: circular }))).toEqual(refused);
     expect(await verdict(client.callTool({ name: "echo", arguments: new RawJson("[]") }))).toEqual(refused);
     expect(await verdict(client.request("initialize"))).toEqual(refused);
-    const misspelt = Object.assign({ detail: false as const }, { timeoutMs: 5 });
+    const misspelt = Object.assign({ meta: undefined }, { timeoutMs: 5 });
     expect(await verdict(client.request("ping", undefined, misspelt))).toEqual({
       code: "invalid_options",
       delivery: "not_sent",

@@ -22,7 +22,7 @@ describe("resolveLegacyCallOptions", () => {
   });
 
   it("refuses unknown names and values out of range", () => {
-    const misspelt: LegacyCallOptions = Object.assign({ detail: undefined }, { onprogress: () => undefined });
+    const misspelt: LegacyCallOptions = Object.assign({ meta: undefined }, { onprogress: () => undefined });
     expect(() => resolveLegacyCallOptions(misspelt, fallback)).toThrow(
       refusal("onprogress", { suggestion: "onProgress" }),
     );

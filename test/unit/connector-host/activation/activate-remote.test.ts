@@ -13,7 +13,7 @@ import {
 } from "../../../../src/connector-host/factories/index.js";
 import { localConnectionId, parseRelease, releaseDigest } from "../../../../src/connector-host/release/index.js";
 import { RemoteConnectorError } from "../../../../src/errors.js";
-import type { AllTools } from "../../../../src/modern-client/index.js";
+import type { ToolList } from "../../../../src/modern-client/index.js";
 import type { JsonObject } from "../../../../src/protocol/index.js";
 import { settle } from "../../../support/fake-clock.js";
 import {
@@ -369,7 +369,7 @@ describe("H-9: an aborted activation", () => {
   it("is not reported as done when the signal fired after it", async () => {
     const bench = new Bench();
     const listed = await (await bench.activate()).client.listAllTools();
-    const listAllTools = async (): Promise<AllTools> => {
+    const listAllTools = async (): Promise<ToolList> => {
       queueMicrotask(() => bench.controller.abort("over"));
       await Promise.resolve();
       return listed;

@@ -1,0 +1,33 @@
+import { type AnswerHints, RemoteConnectorError } from "../errors.js";
+import type { JsonObject, JsonRpcError } from "./json-rpc.js";
+
+/** An answer that breaks the protocol. `unknown`: the server may have done what was asked. */
+export function invalidAnswer(reason: string): RemoteConnectorError<"invalid_answer"> {
+  return new RemoteConnectorError("invalid_answer", {
+    message: `The answer breaks the protocol: ${reason}.`,
+    delivery: "unknown",
+    details: { reason },
+  });
+}
+
+/** What HTTP said beside a JSON-RPC error. */
+export interface PeerErrorContext extends AnswerHints {
+  readonly httpStatus?: number | undefined;
+}
+
+/** A JSON-RPC error of the peer: code, message and data are its own. `answered`. */
+export function peerError(error: JsonRpcError, context: PeerErrorContext = {}): RemoteConnectorError<"peer_error"> {
+  const { code, message, data } = error;
+  return new RemoteConnectorError("peer_error", {
+    message: `The server answered with the error ${String(code)}: ${message.slice(0, 256)}`,
+    delivery: "answered",
+    details: { rpcCode: code, rpcMessage: message, rpcData: data, ...context },
+  });
+}
+
+/** The entries of a page of tools. Throws `invalid_answer` for a result that is no such page. */
+export function toolEntries(result: JsonObject): readonly unknown[] {
+  const { tools } = result;
+  if (Array.isArray(tools)) return tools;
+  throw invalidAnswer("tools/list without a list of tools");
+}

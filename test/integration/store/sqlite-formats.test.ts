@@ -1,0 +1,224 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Database from "libsql";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openSqliteStore } from "../../../src/store/index.js";
+
+/** A store as format 1 was released. Never edit this: a file like it is on somebody's disk. */
+const FORMAT_1 = `
+  CREATE TABLE counter (
+    name TEXT NOT NULL PRIMARY KEY,
+    reserved INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE convergence (
+    scope TEXT NOT NULL,
+    key TEXT NOT NULL,
+    desired_generation INTEGER NOT NULL,
+    desired_enabled INTEGER NOT NULL,
+    desired_identity TEXT NOT NULL,
+    observed_generation INTEGER,
+    observed_epoch TEXT,
+    observed_enabled INTEGER,
+    observed_identity TEXT,
+    observed_readiness TEXT,
+    observed_since INTEGER,
+    attempts INTEGER NOT NULL,
+    failures INTEGER NOT NULL,
+    next_attempt_at INTEGER,
+    not_before INTEGER,
+    run_token INTEGER,
+    error_code TEXT,
+    error_message TEXT,
+    updated_at INTEGER NOT NULL,
+    owner TEXT,
+    lease_until INTEGER,
+    PRIMARY KEY (scope, key)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE projection_account (
+    account_id TEXT NOT NULL PRIMARY KEY,
+    sync_seq INTEGER NOT NULL,
+    applied_epoch TEXT,
+    applied_revision TEXT,
+    applied_digest TEXT,
+    past_epochs TEXT NOT NULL,
+    hold_epoch TEXT,
+    hold_revision TEXT,
+    hold_count INTEGER,
+    hold_since INTEGER,
+    seen_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE projection (
+    account_id TEXT NOT NULL,
+    connector_key TEXT NOT NULL,
+    connector_version TEXT,
+    state TEXT NOT NULL,
+    connection_id TEXT,
+    connection_version TEXT NOT NULL,
+    epoch TEXT NOT NULL,
+    revision TEXT NOT NULL,
+    quarantined TEXT,
+    updated_at INTEGER NOT NULL,
+    PRIMARY KEY (account_id, connector_key)
+  ) STRICT, WITHOUT ROWID;
+
+  INSERT INTO counter VALUES ('generation', 2048);
+  INSERT INTO convergence VALUES
+    ('account:a', 'notion', 12, 1, 'new', 11, 'e1', 1, 'old', 'ready', 1700000000000, 3, 2, 1700000000001,
+      1700000000002, 13, 'timeout', 'Too late.', 1700000000003, NULL, NULL),
+    ('device', 'files', 4, 0, '', NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, 7, NULL, NULL);
+  INSERT INTO projection_account VALUES
+    ('a', 7, '=e', '9007199254740993', 'ab', '["=d","-"]', '=d', '5', 2, 1700000000000, 1700000000001),
+    ('b', 1, NULL, NULL, NULL, '[]', NULL, NULL, NULL, NULL, 9);
+  INSERT INTO projection VALUES
+    ('a', 'notion', '1.2.3', 'connected', 'c1', '18446744073709551615', '=e', '9007199254740993', NULL, 1700000000000),
+    ('a', 'odd', NULL, 'disconnected', NULL, '0', '-', '0', 'unknown_state', 0);
+  PRAGMA application_id = 1919119214;
+  PRAGMA user_version = 1;
+`;
+
+describe("formats of a store", () => {
+  let directory: string;
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), "store-formats-"));
+  });
+
+  afterEach(() => rm(directory, { recursive: true, force: true }));
+
+  it("R-9: reads every row of a file of format 1", async () => {
+    const file = new Database(join(directory, "host.db"));
+    file.exec(FORMAT_1);
+    file.close();
+    const store = await openSqliteStore({ directory });
+    const convergence = await store.read(async (tx) => [
+      await tx.convergence.get("account:a", "notion"),
+      await tx.convergence.get("device", "files"),
+    ]);
+    expect(convergence).toEqual([
+      {
+        scope: "account:a",
+        key: "notion",
+        desired: { generation: 12, enabled: true, identity: "new" },
+        observed: {
+          generation: 11,
+          epoch: "e1",
+          enabled: true,
+          identity: "old",
+          readiness: "ready",
+          since: 1_700_000_000_000,
+        },
+        attempts: 3,
+        failures: 2,
+        nextAttemptAt: 1_700_000_000_001,
+        notBefore: 1_700_000_000_002,
+        runToken: 13,
+        lastError: { code: "timeout", message: "Too late." },
+        updatedAt: 1_700_000_000_003,
+      },
+      {
+        scope: "device",
+        key: "files",
+        desired: { generation: 4, enabled: false, identity: "" },
+        attempts: 0,
+        failures: 0,
+        updatedAt: 7,
+      },
+    ]);
+    const projections = await store.read(async (tx) => [
+      await tx.projections.account("a"),
+      await tx.projections.account("b"),
+      await tx.projections.list("a"),
+    ]);
+    expect(projections).toEqual([
+      {
+        accountId: "a",
+        syncSeq: 7,
+        applied: { epoch: "=e", revision: 9_007_199_254_740_993n, digest: "ab" },
+        pastEpochs: ["=d", "-"],
+        hold: { epoch: "=d", revision: 5n, count: 2, since: 1_700_000_000_000 },
+        seenAt: 1_700_000_000_001,
+      },
+      { accountId: "b", syncSeq: 1, pastEpochs: [], seenAt: 9 },
+      [
+        {
+          accountId: "a",
+          connectorKey: "notion",
+          connectorVersion: "1.2.3",
+          state: "connected",
+          connectionId: "c1",
+          connectionVersion: 18_446_744_073_709_551_615n,
+          epoch: "=e",
+          revision: 9_007_199_254_740_993n,
+          updatedAt: 1_700_000_000_000,
+        },
+        {
+          accountId: "a",
+          connectorKey: "odd",
+          state: "disconnected",
+          connectionVersion: 0n,
+          epoch: "-",
+          revision: 0n,
+          quarantined: "unknown_state",
+          updatedAt: 0,
+        },
+      ],
+    ]);
+    expect(await store.write((tx) => tx.convergence.nextGeneration())).toBe(2049);
+    await store.close();
+  });
+
+  it("R-9: makes new files in the form in which format 1 was released", async () => {
+    await (await openSqliteStore({ directory })).close();
+    const made = schemaOf(join(directory, "host.db"));
+    const released = new Database(join(directory, "released.db"));
+    released.exec(FORMAT_1);
+    released.close();
+    expect(made).toEqual(schemaOf(join(directory, "released.db")));
+    expect(made.tables).toHaveLength(4);
+  });
+
+  it("R-1: leaves the columns for a shared store as they are", async () => {
+    const path = join(directory, "host.db");
+    const file = new Database(path);
+    file.exec(FORMAT_1);
+    file.exec("UPDATE convergence SET owner = 'them', lease_until = 5 WHERE key = 'files'");
+    file.close();
+    const store = await openSqliteStore({ directory });
+    await store.write(async (tx) => {
+      const row = await tx.convergence.get("device", "files");
+      if (row !== undefined) await tx.convergence.put({ ...row, attempts: 1 });
+    });
+    await store.close();
+    const after = new Database(path);
+    const kept = after.prepare("SELECT attempts, owner, lease_until FROM convergence WHERE key = 'files'").raw().all();
+    after.close();
+    expect(kept).toEqual([[1, "them", 5]]);
+  });
+
+  it("R-9: names the row that can't be read", async () => {
+    const file = new Database(join(directory, "host.db"));
+    file.exec(FORMAT_1);
+    file.exec("UPDATE convergence SET observed_readiness = 'splendid'; UPDATE projection SET revision = 'many'");
+    file.close();
+    const store = await openSqliteStore({ directory });
+    await expect(store.read((tx) => tx.convergence.get("account:a", "notion"))).rejects.toMatchObject({
+      code: "store_unavailable",
+      details: { path: "convergence" },
+    });
+    await expect(store.read((tx) => tx.projections.list("a"))).rejects.toMatchObject({
+      code: "store_unavailable",
+      details: { path: "projection" },
+    });
+    await store.close();
+  });
+
+  function schemaOf(path: string): { readonly tables: readonly unknown[]; readonly numbers: readonly unknown[] } {
+    const file = new Database(path);
+    const tables = file.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table' ORDER BY name").raw().all();
+    const numbers = ["application_id", "user_version"].map((name) => file.prepare(`PRAGMA ${name}`).raw().all());
+    file.close();
+    const form = (sql: unknown): string => String(sql).replaceAll(/\s+/g, " ");
+    return { tables: tables.map((table) => (Array.isArray(table) ? table.map(form) : table)), numbers };
+  }
+});
