@@ -51,7 +51,7 @@ async function runFor(contender: Contender, inFlight: number, ms: number) {
   return { calls, elapsedMs: performance.now() - startedAt, cpuUs: used.user + used.system };
 }
 
-export function median(values: readonly number[]): number {
+function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
   const upper = sorted[middle] ?? Number.NaN;

@@ -9,7 +9,7 @@ const require = createRequire(import.meta.url);
 export const FILE_TEXT = "Read through two MCP hops.\n";
 
 /** A release: who the connector is. Where it leads and what it is authorized with are the gateway's business. */
-export function releaseOf(connectorId: string, name: string): object {
+function releaseOf(connectorId: string, name: string): object {
   return {
     connectorId,
     version: "1.0.0",
@@ -39,30 +39,32 @@ export async function connectorsIn(folder: string, weatherUrl: string): Promise<
   const shared = join(folder, "shared");
   await mkdir(shared, { recursive: true });
   await writeFile(join(shared, "hello.txt"), FILE_TEXT);
-  const stdio = async (name: string, args: string[], env: Record<string, string> = {}) => ({
+  const stdio = async (manifest: string, args: string[], env: Record<string, string> = {}) => ({
     kind: "stdio" as const,
     command: process.execPath,
-    args: [await programOf(`@modelcontextprotocol/server-${name}`), ...args],
+    args: [await programOf(manifest), ...args],
     env,
   });
+  const everything = require.resolve("@modelcontextprotocol/server-everything/package.json");
+  const filesystem = require.resolve("@modelcontextprotocol/server-filesystem/package.json");
+  const memory = require.resolve("@modelcontextprotocol/server-memory/package.json");
   const base = { connectorVersion: "1.0.0", authorization: "account" } as const;
   return [
-    { ...base, connectorId: "everything", upstream: await stdio("everything", ["stdio"]) },
-    { ...base, connectorId: "files", upstream: await stdio("filesystem", [shared]) },
+    { ...base, connectorId: "everything", upstream: await stdio(everything, ["stdio"]) },
+    { ...base, connectorId: "files", upstream: await stdio(filesystem, [shared]) },
     {
       ...base,
       connectorId: "memory",
-      upstream: await stdio("memory", [], { MEMORY_FILE_PATH: join(folder, "memory.json") }),
+      upstream: await stdio(memory, [], { MEMORY_FILE_PATH: join(folder, "memory.json") }),
     },
     { ...base, connectorId: "weather", upstream: { kind: "http", url: weatherUrl } },
   ];
 }
 
-/** The script that a package runs as its command. */
-async function programOf(packageName: string): Promise<string> {
-  const manifest = require.resolve(`${packageName}/package.json`);
+/** The script that a package runs as its command, by its manifest. */
+async function programOf(manifest: string): Promise<string> {
   const { bin }: { bin: string | Record<string, string> } = JSON.parse(await readFile(manifest, "utf8"));
   const script = typeof bin === "string" ? bin : Object.values(bin)[0];
-  if (script === undefined) throw new Error(`${packageName} has no command`);
+  if (script === undefined) throw new Error(`${manifest} names no command`);
   return join(dirname(manifest), script);
 }

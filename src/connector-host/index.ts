@@ -51,10 +51,18 @@ export {
 export {
   type Binding,
   type BoundAgent,
+  type BoundLogin,
   createLocalServer,
+  type ExposedTool,
+  type Invocation,
   type LocalServer,
   type LocalServerOptions,
+  type OmittedConnector,
+  type ResolvedTool,
+  type ToolAnswer,
+  type ToolCall,
   type ToolDirectory,
+  type ToolListing,
 } from "./local-server/index.js";
 export {
   createInjectiveNaming,

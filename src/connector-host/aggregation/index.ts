@@ -1,6 +1,1 @@
-export {
-  AggregatedDirectory,
-  type AggregatedDirectoryOptions,
-  type MissingConnector,
-  type Reach,
-} from "./aggregated-directory.js";
+export { AggregatedDirectory, type MissingConnector } from "./aggregated-directory.js";
