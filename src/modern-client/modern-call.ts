@@ -8,60 +8,17 @@ import {
 import {
   classifyMessage,
   type Diagnostic,
-  isJsonObject,
-  type JsonObject,
-  memberRange,
   type Message,
-  MetaKey,
   type MirroredHeader,
   RpcCode,
   type StreamEvent,
 } from "../protocol/index.js";
-import type { AnswerHead, Deadlines, HttpCall, HttpCallOwner, HttpEndpoint } from "../transport/index.js";
-import type { CallOptions } from "./call-options.js";
+import type { AnswerHead, HttpCall, HttpCallOwner } from "../transport/index.js";
+import type { CallContext, CallPlan } from "./call-plan.js";
 import { type AnswerVerdict, classifyAnswer, classifyResponse, matchId, parseJson } from "./classify-answer.js";
-import type { ModernClientConfig } from "./client-options.js";
+import { NotificationRelay } from "./notification-relay.js";
 import { encodeMeta } from "./request-meta.js";
-import { encodeBody, encodeHeaders, type OutgoingRequest } from "./request-message.js";
-
-/** What a call came to. */
-export interface CallOutcome {
-  readonly result: JsonObject;
-  /** The whole message that holds the result, as it came: a body's bytes, or an event's data. */
-  readonly message: Uint8Array | string;
-  readonly diagnostics: Diagnostic[];
-}
-
-/** The exact bytes of an outcome's result. */
-export function rawResultOf(outcome: CallOutcome): Uint8Array {
-  const message = typeof outcome.message === "string" ? Buffer.from(outcome.message) : outcome.message;
-  const range = memberRange(message, ["result"]);
-  return range === undefined ? new Uint8Array() : message.subarray(range.start, range.end);
-}
-
-/** What all calls of a client share. */
-export interface CallContext {
-  readonly config: ModernClientConfig;
-  readonly endpoint: HttpEndpoint;
-  /** The next request id: unique for the client's life, from 1. */
-  nextId(): number;
-}
-
-/** What sets a call apart. */
-export interface CallPlan<T> {
-  readonly request: OutgoingRequest;
-  readonly options: CallOptions;
-  readonly deadlines: Deadlines;
-  /** The headers that mirror the request's arguments, or how to find them. */
-  readonly mirrored: readonly MirroredHeader[] | (() => Promise<readonly MirroredHeader[]>);
-  /** Makes of the outcome what the caller gets. May throw a `RemoteConnectorError`. */
-  readonly shape: (outcome: CallOutcome) => T;
-  /**
-   * What to do when the server says that the headers don't match the body: other headers to try once more with, or
-   * `undefined` to give up. The refused request was not executed.
-   */
-  readonly correctHeaders?: (() => Promise<readonly MirroredHeader[] | undefined>) | undefined;
-}
+import { encodeBody, encodeHeaders } from "./request-message.js";
 
 /**
  * One call: a request, its answer, and the attempts that this takes.
@@ -84,13 +41,17 @@ export class ModernCall<T> implements HttpCallOwner {
   #settled = false;
   #corrected = false;
   #reconnected = false;
-  #progress = -Infinity;
+  readonly #relay: NotificationRelay | undefined;
   #sawJunk = false;
 
   constructor(context: CallContext, plan: CallPlan<T>) {
     this.#context = context;
     this.#plan = plan;
     this.#startedAt = context.config.transport.clock.now();
+    const { onProgress, onNotification } = plan.options;
+    if (onProgress !== undefined || onNotification !== undefined) {
+      this.#relay = new NotificationRelay(plan.options, (diagnostic) => this.#note(diagnostic));
+    }
     let resolve: (value: T) => void = unset;
     let reject: (reason: unknown) => void = unset;
     this.promise = new Promise<T>((onValue, onReason) => {
@@ -131,7 +92,7 @@ export class ModernCall<T> implements HttpCallOwner {
     }
     switch (message.kind) {
       case "notification":
-        this.#notify(message.method, message.params);
+        this.#relay?.notify(message.method, message.params, this.#id);
         return;
       case "request":
         this.#note({
@@ -186,7 +147,6 @@ export class ModernCall<T> implements HttpCallOwner {
     this.#attempt += 1;
     this.#id = this.#context.nextId();
     this.#sawJunk = false;
-    this.#progress = -Infinity;
     try {
       const progressToken = options.onProgress === undefined ? undefined : this.#id;
       const metaJson = encodeMeta(config.meta, { members: request.meta, progressToken, logLevel: options.logLevel });
@@ -292,37 +252,6 @@ export class ModernCall<T> implements HttpCallOwner {
   /** What failed was a request of another kind, made for this one, of which nothing was sent. */
   #failUnsent(error: unknown): void {
     this.#fail(isRemoteConnectorError(error) ? error.withEvidence("not_sent", NOTHING_SENT) : error);
-  }
-
-  #notify(method: string, params: unknown): void {
-    const { onProgress, onNotification } = this.#plan.options;
-    if (method === "notifications/progress" && onProgress !== undefined) {
-      if (!isJsonObject(params) || params[MetaKey.progressToken] !== this.#id) return;
-      const { progress, total, message } = params;
-      if (typeof progress !== "number") return;
-      if (progress <= this.#progress) {
-        this.#note({ kind: "progress_not_increasing", message: "Progress that does not increase was passed on." });
-      }
-      this.#progress = progress;
-      this.#tell(onProgress, {
-        progress,
-        ...(typeof total === "number" ? { total } : {}),
-        ...(typeof message === "string" ? { message } : {}),
-      });
-      return;
-    }
-    if (onNotification !== undefined) this.#tell(onNotification, { method, params });
-  }
-
-  /** A handler can't hold a call up or end it: its promise is not awaited, its failure is a diagnostic. */
-  #tell<V>(handler: (value: V) => unknown, value: V): void {
-    const onError = (): void => this.#note({ kind: "handler_failed", message: "A handler of the call threw." });
-    try {
-      const returned = handler(value);
-      if (returned instanceof Promise) returned.catch(onError);
-    } catch {
-      onError();
-    }
   }
 
   /** Cut data is not worth a word: the failure that follows says more. */

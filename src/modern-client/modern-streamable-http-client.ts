@@ -33,7 +33,8 @@ import {
 } from "./client-options.js";
 import type { KnownContract } from "./contract-book.js";
 import { ContractResolver } from "./contract-resolver.js";
-import { type CallContext, type CallOutcome, type CallPlan, ModernCall, rawResultOf } from "./modern-call.js";
+import { type CallContext, type CallOutcome, type CallPlan, rawResultOf } from "./call-plan.js";
+import { ModernCall } from "./modern-call.js";
 import { prepareRequest, prepareToolCall } from "./request-message.js";
 
 /**

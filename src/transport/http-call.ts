@@ -6,8 +6,9 @@ import {
   isRemoteConnectorError,
   RemoteConnectorError,
 } from "../errors.js";
-import { StreamDecoder, type StreamEvent } from "../protocol/index.js";
+import type { StreamEvent } from "../protocol/index.js";
 import { type AnswerHead, hintsOf, isSuccess, readAnswerHead } from "./answer-head.js";
+import { type AnswerReader, BodyReader, StreamReader } from "./answer-reader.js";
 import type { Authorize } from "./authorize.js";
 import type { Exchange, ExchangeControl, ExchangeHandler, ResponseHeaders } from "./exchange.js";
 import { appendHeaders, type HeaderMap } from "./headers.js";
@@ -63,10 +64,8 @@ type State =
   | "connecting"
   /** Handed to a connection. */
   | "sent"
-  /** Reads a body to its end. */
-  | "body"
-  /** Reads events. */
-  | "stream"
+  /** Reads the answer. */
+  | "answer"
   /** The owner has what it needs; what is left of the stream is read so that the connection can be used again. */
   | "draining"
   | "ended";
@@ -90,10 +89,9 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
   #holdsSlot = false;
   #control: ExchangeControl | undefined;
   #head: AnswerHead | undefined;
-  #chunks: Uint8Array[] = [];
-  #received = 0;
-  #decoder: StreamDecoder | undefined;
+  #reader: AnswerReader | undefined;
   #messages = 0;
+  #drained = 0;
 
   constructor(
     context: HttpCallContext,
@@ -119,10 +117,9 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
 
   /** The owner has its response: what is left of the stream is of no interest. */
   finish(): void {
-    if (this.#state !== "stream") return;
+    if (this.#state !== "answer") return;
     this.#release();
     this.#state = "draining";
-    this.#received = 0;
     // A stream that ends in this very chunk, as most do, needs no watch.
     queueMicrotask(() => this.#watchDrain());
   }
@@ -180,46 +177,44 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
       this.#failUnexpectedly("a content encoding that was not asked for");
       return;
     }
-    if (!isSuccess(status) || this.#head.mediaType !== "text/event-stream" || !this.#request.acceptsStream) {
-      this.#state = "body";
-      return;
-    }
-    this.#state = "stream";
-    this.#decoder = new StreamDecoder({
-      maxEventBytes: this.#context.config.maxEventBytes,
-      onEvent: (event) => {
-        if (this.#state !== "stream") return;
-        this.#messages += 1;
-        this.#owner.onEvent(event);
-      },
-    });
+    const isStream = isSuccess(status) && this.#head.mediaType === "text/event-stream" && this.#request.acceptsStream;
+    const { config } = this.#context;
+    this.#reader = isStream ? new StreamReader(config, this.#onEvent) : new BodyReader(this.#head, config);
+    this.#state = "answer";
   }
 
   onResponseData(_control: ExchangeControl, chunk: Uint8Array): void {
-    this.#received += chunk.length;
+    if (this.#state === "draining") {
+      this.#drained += chunk.length;
+      if (this.#drained > DRAIN_BYTES) this.#stopDraining();
+      return;
+    }
+    if (this.#state !== "answer") return;
     this.#lifetime?.touch();
-    if (this.#state === "stream") this.#decode(chunk);
-    else if (this.#state === "body") this.#collect(chunk);
-    else if (this.#received > DRAIN_BYTES) this.#stopDraining();
+    try {
+      if (this.#reader?.push(chunk) === true) this.#deliverBody();
+    } catch (error) {
+      this.#failWithCaught(error);
+    }
   }
 
   onResponseEnd(): void {
     this.#control = undefined;
-    if (this.#state === "stream") this.#endStream();
-    if (this.#state === "stream") {
+    this.#endStream();
+    if (this.#state === "draining") {
+      this.#end();
+    } else if (this.#state === "answer" && this.#reader?.kind === "stream") {
       const evidence = this.#evidence();
       this.#end();
       this.#owner.onStreamEnd(evidence);
-    } else if (this.#state === "body") {
+    } else if (this.#state === "answer") {
       this.#deliverBody();
-    } else if (this.#state === "draining") {
-      this.#end();
     }
   }
 
   onResponseError(_control: ExchangeControl, error: Error): void {
     this.#control = undefined;
-    if (this.#state === "stream") this.#endStream();
+    this.#endStream();
     const { origin } = this.#context.url;
     const reason = reasonOf(error);
     if (this.#state === "connecting") {
@@ -276,40 +271,16 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
     exchange.dispatch({ method, path: url.pathname + url.search, headers, body }, this);
   }
 
-  #collect(chunk: Uint8Array): void {
-    const { maxBodyBytes, maxErrorBodyBytes } = this.#context.config;
-    if (isSuccess(this.#head?.status ?? 0)) {
-      if (this.#received > maxBodyBytes) {
-        const message = "The body of the answer is too large; maxBodyBytes raises the limit.";
-        this.#fail("limit_exceeded", message, { option: "maxBodyBytes", limit: maxBodyBytes });
-        return;
-      }
-      this.#chunks.push(chunk);
-      return;
-    }
-    const over = this.#received - maxErrorBodyBytes;
-    this.#chunks.push(over > 0 ? chunk.subarray(0, chunk.length - over) : chunk);
-    if (over > 0) this.#deliverBody();
-  }
+  readonly #onEvent = (event: StreamEvent): void => {
+    if (this.#state !== "answer") return;
+    if (event.data !== "") this.#messages += 1;
+    this.#owner.onEvent(event);
+  };
 
-  #decode(chunk: Uint8Array): void {
-    const { maxStreamBytes } = this.#context.config;
-    if (this.#received > maxStreamBytes) {
-      const message = "The stream is too long; maxStreamBytes raises the limit.";
-      this.#fail("limit_exceeded", message, { option: "maxStreamBytes", limit: maxStreamBytes });
-      return;
-    }
-    try {
-      this.#decoder?.push(chunk);
-    } catch (error) {
-      this.#failWithCaught(error);
-    }
-  }
-
-  /** A last event whose blank line is missing may still hold the response. */
   #endStream(): void {
+    if (this.#state !== "answer" || this.#reader?.kind !== "stream") return;
     try {
-      this.#decoder?.end();
+      this.#reader.end();
     } catch (error) {
       this.#failWithCaught(error);
     }
@@ -317,9 +288,9 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
 
   #deliverBody(): void {
     const head = this.#head;
-    const [only] = this.#chunks;
-    const body = this.#chunks.length === 1 && only !== undefined ? only : Buffer.concat(this.#chunks);
-    if (this.#end() && head !== undefined) this.#owner.onBody(head, body);
+    const reader = this.#reader;
+    if (head === undefined || reader?.kind !== "body" || !this.#end()) return;
+    this.#owner.onBody(head, reader.body());
   }
 
   #failToAuthorize(error: unknown): void {
@@ -380,8 +351,7 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
     else this.#release();
     this.#control?.abort(ended());
     this.#control = undefined;
-    this.#decoder = undefined;
-    this.#chunks = [];
+    this.#reader = undefined;
     return !wasDraining;
   }
 }

@@ -29,15 +29,21 @@ export interface Lifetime {
   close(): void;
 }
 
+/** Who keeps lifetimes. For the lifetimes themselves. */
+interface LifetimeKeeper {
+  arm(dueAt: number): void;
+  release(lifetime: WatchedLifetime): void;
+}
+
 /**
  * The one place that joins callers' signals and deadlines.
  *
  * It keeps one timer for all open lifetimes, and one listener per signal however many requests share it: a timer and a
  * listener per request cost more than a small request does, and more than ten listeners on a signal make Node warn.
- * The timer is set for the earliest moment at which something can be due, and looks at everything when it fires;
- * a sign of life is then only a number written down.
+ * The timer is never set later than the earliest moment at which something is due, and looks at everything when it
+ * fires; a sign of life is then only a number written down.
  */
-export class Lifetimes {
+export class Lifetimes implements LifetimeKeeper {
   readonly #clock: Clock;
   readonly #open = new Set<WatchedLifetime>();
   readonly #signals = new WeakMap<AbortSignal, SignalWatch>();
@@ -56,15 +62,15 @@ export class Lifetimes {
   /** Opens a watch. The caller has tested `limits.signal.aborted` before: a signal that fired already is not heard. */
   open(owner: LifetimeOwner, limits: LifetimeLimits): Lifetime {
     const now = this.#clock.now();
-    const lifetime = new WatchedLifetime(this.#clock, owner, limits, now, this.#release);
+    const lifetime = new WatchedLifetime(this.#clock, owner, limits, now, this);
     this.#open.add(lifetime);
     if (limits.signal !== undefined) this.#watch(limits.signal, lifetime);
-    // The phases to come start later than now, so this moment is never too late for any of them.
-    this.#arm(now + Math.min(limits.totalTimeoutMs, limits.connectTimeoutMs, limits.idleTimeoutMs));
+    // Early enough for the phases to come, too: a request that is quick sets the timer once.
+    this.arm(now + Math.min(limits.totalTimeoutMs, limits.connectTimeoutMs, limits.idleTimeoutMs));
     return lifetime;
   }
 
-  readonly #release = (lifetime: WatchedLifetime): void => {
+  release(lifetime: WatchedLifetime): void {
     this.#open.delete(lifetime);
     const signal = lifetime.limits.signal;
     if (signal !== undefined) this.#signals.get(signal)?.remove(lifetime);
@@ -72,7 +78,15 @@ export class Lifetimes {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
     this.#timerDueAt = Infinity;
-  };
+  }
+
+  /** Makes sure that everything is looked at by then. */
+  arm(dueAt: number): void {
+    if (dueAt >= this.#timerDueAt || dueAt === Infinity) return;
+    this.#cancelTimer?.();
+    this.#timerDueAt = dueAt;
+    this.#cancelTimer = this.#clock.schedule(Math.max(1, Math.ceil(dueAt - this.#clock.now())), this.#tick);
+  }
 
   #watch(signal: AbortSignal, lifetime: WatchedLifetime): void {
     let watch = this.#signals.get(signal);
@@ -81,13 +95,6 @@ export class Lifetimes {
       this.#signals.set(signal, watch);
     }
     watch.add(lifetime);
-  }
-
-  #arm(dueAt: number): void {
-    if (dueAt >= this.#timerDueAt || dueAt === Infinity) return;
-    this.#cancelTimer?.();
-    this.#timerDueAt = dueAt;
-    this.#cancelTimer = this.#clock.schedule(Math.max(1, Math.ceil(dueAt - this.#clock.now())), this.#tick);
   }
 
   readonly #tick = (): void => {
@@ -102,7 +109,7 @@ export class Lifetimes {
       else if (dueAt < next) next = dueAt;
     }
     for (const lifetime of passed) lifetime.expire(now);
-    if (this.#open.size > 0) this.#arm(next);
+    if (this.#open.size > 0) this.arm(next);
   };
 }
 
@@ -110,23 +117,17 @@ class WatchedLifetime implements Lifetime {
   readonly limits: LifetimeLimits;
   readonly #clock: Clock;
   readonly #owner: LifetimeOwner;
-  readonly #release: (lifetime: WatchedLifetime) => void;
+  readonly #keeper: LifetimeKeeper;
   readonly #totalDueAt: number;
   #phase: "waiting" | "connecting" | "established" | "closed" = "waiting";
   /** When the phase began, or the last sign of life in it. */
   #since: number;
 
-  constructor(
-    clock: Clock,
-    owner: LifetimeOwner,
-    limits: LifetimeLimits,
-    now: number,
-    release: (lifetime: WatchedLifetime) => void,
-  ) {
+  constructor(clock: Clock, owner: LifetimeOwner, limits: LifetimeLimits, now: number, keeper: LifetimeKeeper) {
     this.limits = limits;
     this.#clock = clock;
     this.#owner = owner;
-    this.#release = release;
+    this.#keeper = keeper;
     this.#totalDueAt = now + limits.totalTimeoutMs;
     this.#since = now;
   }
@@ -146,7 +147,7 @@ class WatchedLifetime implements Lifetime {
   close(): void {
     if (this.#phase === "closed") return;
     this.#phase = "closed";
-    this.#release(this);
+    this.#keeper.release(this);
   }
 
   abort(reason: unknown): void {
@@ -172,6 +173,8 @@ class WatchedLifetime implements Lifetime {
     if (this.#phase === "closed") return;
     this.#phase = phase;
     this.#since = this.#clock.now();
+    // The timer may have been set again meanwhile, for what was due then.
+    this.#keeper.arm(this.#phaseDueAt());
   }
 
   #phaseDueAt(): number {

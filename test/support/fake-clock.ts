@@ -1,7 +1,13 @@
+interface Timer {
+  readonly at: number;
+  readonly order: number;
+  readonly run: () => void;
+}
+
 /** A clock that stands still until it is told to move. Fits every clock port of the package. */
 export class FakeClock {
   #now: number;
-  #timers: { at: number; order: number; run: () => void }[] = [];
+  #timers: Timer[] = [];
   #order = 0;
 
   constructor(startMs = 1_000_000) {
@@ -25,19 +31,33 @@ export class FakeClock {
     return this.#timers.length;
   }
 
+  /** Moves time without letting any promise settle in between: for what is synchronous. */
+  step(ms: number): void {
+    const end = this.#now + ms;
+    for (let next = this.#next(end); next !== undefined; next = this.#next(end)) {
+      this.#now = next.at;
+      next.run();
+    }
+    this.#now = end;
+  }
+
   /** Moves time, running what falls due in order, and lets promises settle after each step. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
     await settle();
-    for (;;) {
-      const next = this.#timers.filter((t) => t.at <= end).sort((a, b) => a.at - b.at || a.order - b.order)[0];
-      if (next === undefined) break;
-      this.#timers = this.#timers.filter((t) => t !== next);
+    for (let next = this.#next(end); next !== undefined; next = this.#next(end)) {
       this.#now = next.at;
       next.run();
       await settle();
     }
     this.#now = end;
+  }
+
+  /** Takes the timer that is due first, by `end` at the latest. */
+  #next(end: number): Timer | undefined {
+    const [next] = this.#timers.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at || a.order - b.order);
+    this.#timers = this.#timers.filter((timer) => timer !== next);
+    return next;
   }
 }
 

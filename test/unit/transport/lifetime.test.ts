@@ -1,4 +1,5 @@
 import { getEventListeners } from "node:events";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Lifetimes, type LifetimeOwner } from "../../../src/transport/lifetime.js";
 import { FakeClock } from "../../support/fake-clock.js";
@@ -46,6 +47,70 @@ describe("Lifetimes", () => {
     expect(owner.seen).toEqual([]);
     await clock.advance(2);
     expect(owner.seen).toEqual([["total", 1_000]]);
+  });
+
+  it("F-7: a request that waited long for its turn still has its later deadlines", async () => {
+    const clock = new FakeClock();
+    const lifetimes = new Lifetimes(clock);
+    const owner = new Ended();
+    const lifetime = lifetimes.open(owner, limits);
+    // The timer has fired and was set anew, for the total deadline, before the phases begin.
+    await clock.advance(500);
+    lifetime.connecting();
+    await clock.advance(50);
+    lifetime.established();
+    await clock.advance(199);
+    expect(owner.seen).toEqual([]);
+    await clock.advance(1);
+    expect(owner.seen).toEqual([["idle", 200]]);
+  });
+
+  it("F-7: whatever the order of phases and signs of life, each deadline fires at its own moment", async () => {
+    const steps = fc.array(
+      fc.record({
+        lifetime: fc.nat(3),
+        step: fc.constantFrom("connecting", "established", "touch", "close" as const),
+        waitMs: fc.nat(120),
+      }),
+      { maxLength: 30 },
+    );
+    const property = fc.asyncProperty(steps, async (script) => {
+      const clock = new FakeClock(0);
+      const lifetimes = new Lifetimes(clock);
+      const model = Array.from({ length: 4 }, () => {
+        const owner = new Ended();
+        return { owner, lifetime: lifetimes.open(owner, limits), phase: "waiting", since: 0, over: false };
+      });
+      const dueAt = ({ phase, since }: { phase: string; since: number }): number => {
+        if (phase === "waiting") return 1_000;
+        return Math.min(1_000, since + (phase === "connecting" ? 100 : 200));
+      };
+      const look = (): void => {
+        for (const one of model) {
+          if (one.over) continue;
+          const due = dueAt(one) <= clock.now();
+          expect(one.owner.seen.length, `${one.phase} since ${String(one.since)} at ${String(clock.now())}`).toBe(
+            due ? 1 : 0,
+          );
+          one.over = due;
+        }
+      };
+      for (const { lifetime: index, step, waitMs } of script) {
+        const one = model[index];
+        if (one === undefined) continue;
+        one.lifetime[step]();
+        if (step === "close") one.over = true;
+        else one.since = clock.now();
+        if (step !== "touch" && step !== "close") one.phase = step;
+        for (let ms = 0; ms < waitMs; ms += 1) {
+          clock.step(1);
+          look();
+        }
+      }
+      for (const { lifetime } of model) lifetime.close();
+      expect([lifetimes.size, clock.pending]).toEqual([0, 0]);
+    });
+    await fc.assert(property, { seed: 7, numRuns: 60 });
   });
 
   it("F-8: one listener per signal however many requests share it, none afterwards, and no timer", () => {

@@ -1,0 +1,44 @@
+import { type Diagnostic, type JsonObject, memberRange, type MirroredHeader } from "../protocol/index.js";
+import type { Deadlines, HttpEndpoint } from "../transport/index.js";
+import type { CallOptions } from "./call-options.js";
+import type { ModernClientConfig } from "./client-options.js";
+import type { OutgoingRequest } from "./request-message.js";
+
+/** What a call came to. */
+export interface CallOutcome {
+  readonly result: JsonObject;
+  /** The whole message that holds the result, as it came: a body's bytes, or an event's data. */
+  readonly message: Uint8Array | string;
+  readonly diagnostics: Diagnostic[];
+}
+
+/** The exact bytes of an outcome's result. */
+export function rawResultOf(outcome: CallOutcome): Uint8Array {
+  const message = typeof outcome.message === "string" ? Buffer.from(outcome.message) : outcome.message;
+  const range = memberRange(message, ["result"]);
+  return range === undefined ? new Uint8Array() : message.subarray(range.start, range.end);
+}
+
+/** What all calls of a client share. */
+export interface CallContext {
+  readonly config: ModernClientConfig;
+  readonly endpoint: HttpEndpoint;
+  /** The next request id: unique for the client's life, from 1. */
+  nextId(): number;
+}
+
+/** What sets a call apart. */
+export interface CallPlan<T> {
+  readonly request: OutgoingRequest;
+  readonly options: CallOptions;
+  readonly deadlines: Deadlines;
+  /** The headers that mirror the request's arguments, or how to find them. */
+  readonly mirrored: readonly MirroredHeader[] | (() => Promise<readonly MirroredHeader[]>);
+  /** Makes of the outcome what the caller gets. May throw a `RemoteConnectorError`. */
+  readonly shape: (outcome: CallOutcome) => T;
+  /**
+   * What to do when the server says that the headers don't match the body: other headers to try once more with, or
+   * `undefined` to give up. The refused request was not executed.
+   */
+  readonly correctHeaders?: (() => Promise<readonly MirroredHeader[] | undefined>) | undefined;
+}

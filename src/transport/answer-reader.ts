@@ -1,0 +1,76 @@
+import { RemoteConnectorError } from "../errors.js";
+import { StreamDecoder, type StreamEvent } from "../protocol/index.js";
+import { type AnswerHead, isSuccess } from "./answer-head.js";
+import type { TransportConfig } from "./transport-options.js";
+
+type ReaderLimits = Pick<TransportConfig, "maxBodyBytes" | "maxErrorBodyBytes" | "maxEventBytes" | "maxStreamBytes">;
+
+/** Reads what follows an answer's head, within its limits. */
+export type AnswerReader = BodyReader | StreamReader;
+
+/** Collects a body that is no stream. A failed answer's body is cut at its limit, since its beginning says enough. */
+export class BodyReader {
+  readonly kind = "body";
+  readonly #limits: ReaderLimits;
+  readonly #succeeds: boolean;
+  readonly #chunks: Uint8Array[] = [];
+  #bytes = 0;
+
+  constructor(head: AnswerHead, limits: ReaderLimits) {
+    this.#limits = limits;
+    this.#succeeds = isSuccess(head.status);
+  }
+
+  /** Takes the next bytes. Whether no more are wanted. Throws `limit_exceeded`. */
+  push(chunk: Uint8Array): boolean {
+    const { maxBodyBytes, maxErrorBodyBytes } = this.#limits;
+    this.#bytes += chunk.length;
+    if (this.#succeeds) {
+      if (this.#bytes > maxBodyBytes) throw tooMuch("maxBodyBytes", maxBodyBytes);
+      this.#chunks.push(chunk);
+      return false;
+    }
+    const over = Math.max(0, this.#bytes - maxErrorBodyBytes);
+    this.#chunks.push(chunk.subarray(0, chunk.length - over));
+    return over > 0;
+  }
+
+  /** Everything that came, or that was kept of it. */
+  body(): Uint8Array {
+    const [only] = this.#chunks;
+    return this.#chunks.length === 1 && only !== undefined ? only : Buffer.concat(this.#chunks);
+  }
+}
+
+/** Decodes an event stream as it comes. */
+export class StreamReader {
+  readonly kind = "stream";
+  readonly #maxStreamBytes: number;
+  readonly #decoder: StreamDecoder;
+  #bytes = 0;
+
+  constructor(limits: ReaderLimits, onEvent: (event: StreamEvent) => void) {
+    this.#maxStreamBytes = limits.maxStreamBytes;
+    this.#decoder = new StreamDecoder({ maxEventBytes: limits.maxEventBytes, onEvent });
+  }
+
+  /** Takes the next bytes; their events are delivered before it returns. Throws `limit_exceeded`. */
+  push(chunk: Uint8Array): void {
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.#maxStreamBytes) throw tooMuch("maxStreamBytes", this.#maxStreamBytes);
+    this.#decoder.push(chunk);
+  }
+
+  /** The stream is over, in whatever way: a last event whose blank line is missing may still be whole. */
+  end(): void {
+    this.#decoder.end();
+  }
+}
+
+function tooMuch(option: "maxBodyBytes" | "maxStreamBytes", limit: number): RemoteConnectorError<"limit_exceeded"> {
+  return new RemoteConnectorError("limit_exceeded", {
+    message: `The answer is too large; ${option} raises the limit.`,
+    delivery: "unknown",
+    details: { option, limit },
+  });
+}
