@@ -1,8 +1,8 @@
-import { type Login, LoginGuard, type ProjectionRow, Readiness, type SyncEvent } from "../../auth-projection/index.js";
+import { type Login, LoginGuard, Readiness, type SyncEvent } from "../../auth-projection/index.js";
 import { RemoteConnectorError } from "../../errors.js";
-import { Controller, type KeyStatus } from "../../reconcile/index.js";
+import { Controller } from "../../reconcile/index.js";
 import { ActivationMemory, readAuthorizationDemand } from "../activation/index.js";
-import { AggregatedDirectory, type MissingConnector } from "../aggregation/index.js";
+import { AggregatedDirectory } from "../aggregation/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
 import {
   type Binding,
@@ -14,13 +14,15 @@ import {
 import { buildNamespaceTable } from "../naming/index.js";
 import { type PublicationChange, RouteTable } from "../routes/index.js";
 import { accountLogins } from "./account-logins.js";
-import { accountOf, accountScope } from "./account-scope.js";
+import { accountScope } from "./account-scope.js";
 import { AccountSession } from "./account-session.js";
-import { type ConnectorStatus, describeConnector } from "./connector-status.js";
+import type { ConnectorStatus } from "./connector-status.js";
+import { FactsReader } from "./facts-reader.js";
 import { type ConnectorHostConfig, type ConnectorHostOptions, resolveConnectorHostOptions } from "./host-options.js";
 import type { HostStore, HostTx } from "./host-store.js";
-import { type ConnectorFacts, findObstacle, planConnector } from "./plan-connector.js";
+import { type ConnectorFacts, planConnector } from "./plan-connector.js";
 import { RemoteReconciler } from "./remote-reconciler.js";
+import { StatusReader } from "./status-reader.js";
 
 /** A connector's route came, was replaced, or went. */
 export interface PublicationEvent {
@@ -48,7 +50,9 @@ export class ConnectorHost {
   readonly #readiness = new Readiness();
   readonly #routes: RouteTable<RemoteMcpClient>;
   readonly #memory: ActivationMemory;
+  readonly #facts: FactsReader;
   readonly #controller: Controller<HostTx, ConnectorFacts>;
+  readonly #statuses: StatusReader;
   readonly #listeners = new Set<PublicationListener>();
   #server: LocalServer | undefined;
   #session: AccountSession | undefined;
@@ -67,6 +71,11 @@ export class ConnectorHost {
         logger.warn("A route could not be cleaned up as it should.", { kind, message, connectorKey, generation }),
     });
     this.#memory = new ActivationMemory(() => this.#routes.counts.published);
+    this.#facts = new FactsReader({
+      installed: config.installed,
+      readiness: this.#readiness,
+      epochOf: (scope) => this.#controller.epochOf(scope),
+    });
     this.#controller = new Controller<HostTx, ConnectorFacts>({
       store,
       clock: wallClock,
@@ -74,7 +83,7 @@ export class ConnectorHost {
       mintEpoch,
       planner: {
         keys: async () => config.installed.keys,
-        facts: (tx, scope, key) => this.#facts(tx, scope, key),
+        facts: (tx, scope, key) => this.#facts.read(tx, scope, key),
         plan: planConnector,
       },
       routes: {
@@ -94,6 +103,13 @@ export class ConnectorHost {
           logger.warn("Tools of a connector were left out or mended.", { connectorKey, diagnostics }),
         onAuthorizationDemand: (scope, key) => this.#onDemand(scope, key),
       }),
+    });
+    this.#statuses = new StatusReader({
+      keys: config.installed.keys,
+      store,
+      facts: this.#facts,
+      convergenceOf: (scope) => this.#controller.status(scope),
+      isPublished: (scope, key) => this.#routes.current(key)?.scope === scope,
     });
     this.#controller.events.subscribe((event) => {
       if (event.kind === "removed") this.#routes.forgetFence(event.scope, event.key);
@@ -182,24 +198,8 @@ export class ConnectorHost {
   }
 
   /** What every installed connector is at, by key. */
-  async status(): Promise<readonly ConnectorStatus[]> {
-    const session = this.#session;
-    const { installed } = this.#config;
-    const scope = session?.scope;
-    const rows = scope === undefined ? [] : await this.#controller.status(scope);
-    const convergence = new Map(rows.map((row) => [row.key, row]));
-    return this.#store.read(async (tx) => {
-      const statuses: ConnectorStatus[] = [];
-      for (const connectorKey of installed.keys) {
-        const facts = scope === undefined ? undefined : await this.#facts(tx, scope, connectorKey);
-        const isPublished = this.#routes.current(connectorKey) !== undefined;
-        const obstacle = facts === undefined ? "signed_out" : findObstacle(facts);
-        statuses.push(
-          describeConnector({ connectorKey, obstacle, convergence: convergence.get(connectorKey), isPublished }),
-        );
-      }
-      return statuses;
-    });
+  status(): Promise<readonly ConnectorStatus[]> {
+    return this.#statuses.all(this.#session?.scope);
   }
 
   /** Tells `listener` of every change of what is published, synchronously, until the returned function is called. */
@@ -242,7 +242,7 @@ export class ConnectorHost {
       contracts,
       reach: {
         scopeOf: (binding) => this.#scopeOf(binding),
-        missing: (scope) => this.#missing(scope),
+        missing: (scope) => this.#statuses.missing(scope),
         wake: (scope, key) => this.#controller.probe(scope, [key]),
         onFailure: (scope, key, error) => this.#onFailure(scope, key, error),
       },
@@ -251,31 +251,8 @@ export class ConnectorHost {
     this.#server = await createLocalServer({ onFault, ...localServer, directory, clock });
   }
 
-  async #facts(tx: HostTx, scope: string, key: string): Promise<ConnectorFacts | undefined> {
-    const connector = this.#config.installed.get(key);
-    const accountId = accountOf(scope);
-    if (connector === undefined || accountId === undefined) return undefined;
-    const projection: ProjectionRow | undefined = await tx.projections.get(accountId, key);
-    const epoch = this.#controller.epochOf(scope);
-    const isReady = epoch !== undefined && this.#readiness.isReady(accountId, epoch);
-    return { connector, isReady, projection };
-  }
-
   #scopeOf({ login }: Binding): string | undefined {
     return login !== undefined && this.#logins.isCurrent(login) ? accountScope(login.accountId) : undefined;
-  }
-
-  async #missing(scope: string): Promise<readonly MissingConnector[]> {
-    const { keys } = this.#config.installed;
-    const published = this.#routes.list().filter((route) => route.scope === scope);
-    if (published.length === keys.length) return [];
-    const rows = await this.#controller.status(scope);
-    const isMissing = ({ key, enabled }: KeyStatus): boolean => enabled && this.#routes.current(key) === undefined;
-    return rows.filter(isMissing).map((convergence) => {
-      const facts = { connectorKey: convergence.key, obstacle: undefined, convergence, isPublished: false };
-      const { state, nextAttemptAt } = describeConnector(facts);
-      return { connectorKey: convergence.key, state, nextAttemptAt };
-    });
   }
 
   #onSync(scope: string, event: SyncEvent): void {

@@ -1,0 +1,32 @@
+import type { Readiness } from "../../auth-projection/index.js";
+import { accountOf } from "./account-scope.js";
+import type { HostTx } from "./host-store.js";
+import type { InstalledConnectors } from "./installed-connectors.js";
+import type { ConnectorFacts } from "./plan-connector.js";
+
+export interface FactsReaderOptions {
+  readonly installed: InstalledConnectors;
+  readonly readiness: Readiness;
+  /** The epoch of a scope; `undefined` while it is shut. */
+  readonly epochOf: (scope: string) => string | undefined;
+}
+
+/** Reads what a connector's plan and its status are made of. */
+export class FactsReader {
+  readonly #options: FactsReaderOptions;
+
+  constructor(options: FactsReaderOptions) {
+    this.#options = options;
+  }
+
+  /** As the transaction sees them; `undefined` for a connector that is not installed. Awaits nothing but `tx`. */
+  async read(tx: HostTx, scope: string, key: string): Promise<ConnectorFacts | undefined> {
+    const { installed, readiness, epochOf } = this.#options;
+    const connector = installed.get(key);
+    const accountId = accountOf(scope);
+    if (connector === undefined || accountId === undefined) return undefined;
+    const projection = await tx.projections.get(accountId, key);
+    const epoch = epochOf(scope);
+    return { connector, isReady: epoch !== undefined && readiness.isReady(accountId, epoch), projection };
+  }
+}
