@@ -69,6 +69,27 @@ const OVERFLOW = `
   console.log((await store.read((tx) => tx.convergence.listScope("device"))).map((each) => each.key).join());
 `;
 
+/** Fills its files to the last page, and then says of each transaction whether its work was begun and how it ended. */
+const STARVE = `
+  const store = await openSqliteStore({ directory: args[0] });
+  const row = (key) => ({ scope: "device", key, desired: { generation: 1, enabled: true, identity: "x" },
+    attempts: 0, failures: 0, updatedAt: 0 });
+  try {
+    for (let n = 0; ; n += 1) await store.write((tx) => tx.convergence.put(row("k" + n)));
+  } catch {}
+  for (let n = 0; n < 4; n += 1) {
+    const seen = [];
+    await store.write(async (tx) => {
+      seen.push("begun");
+      tx.onSettled((outcome) => seen.push(outcome));
+      for (let i = 0; i < 400; i += 1) await tx.convergence.nextGeneration();
+      await tx.convergence.put(row("new"));
+    }).catch((error) => seen.push(error.code));
+    console.log(seen.join());
+  }
+  process.exit(0);
+`;
+
 /** Says whether the driver was loaded: after the import, and after a store was opened. */
 const LOADED = `
   import { createRequire } from "node:module";
@@ -144,7 +165,11 @@ describe("a store and processes", () => {
       await Promise.all(racers.map((racer) => racer.heard(1)));
       for (const racer of racers) racer.process.stdin?.write("go\n");
       await Promise.all(racers.map((racer) => racer.heard(2)));
-      expect(racers.map((racer) => racer.lines[1]).sort()).toEqual(["open", "store_in_use", "store_in_use"]);
+      expect(racers.map((racer) => racer.lines[1] ?? "").toSorted((a, b) => a.localeCompare(b))).toEqual([
+        "open",
+        "store_in_use",
+        "store_in_use",
+      ]);
       for (const racer of racers) racer.process.kill("SIGKILL");
       await Promise.all(racers.map((racer) => racer.ended));
     }
@@ -160,6 +185,13 @@ describe("a store and processes", () => {
       "after, work done, committed, resolved",
       "after,before",
     ]);
+  });
+
+  it("R-10: begins the work also when not one page can be written any more, so that what it revokes is fenced", async () => {
+    const program = await compiled.startLimited(400, STARVE, directory);
+    programs.push(program);
+    await program.ended;
+    expect(program.lines).toEqual(Array.from({ length: 4 }, () => "begun,rolled_back,store_unavailable"));
   });
 
   it("loads the driver only to open a file", async () => {

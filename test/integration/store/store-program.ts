@@ -83,11 +83,11 @@ function follow(child: ChildProcess): StoreProgram {
     lines,
     ended,
     async heard(count) {
-      let over = false;
+      const state = { over: false };
       const end = ended.then(() => {
-        over = true;
+        state.over = true;
       });
-      while (lines.length < count && !over) await Promise.race([once(reader, "line"), end]);
+      while (lines.length < count && !state.over) await Promise.race([once(reader, "line"), end]);
     },
   };
 }

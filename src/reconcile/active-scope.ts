@@ -1,0 +1,82 @@
+import type { RunOutcome } from "./host-ports.js";
+
+/** What goes on for a key, beyond what its row says. */
+export type KeyPhase =
+  /** Nothing: its row says whether it is due. */
+  | { readonly kind: "resting" }
+  /** A run works on this generation, and may write with this token. */
+  | { readonly kind: "running"; readonly generation: number; readonly runToken: number }
+  /** Someone else works on this generation and will report. */
+  | { readonly kind: "starting"; readonly generation: number };
+
+/** An outcome that did not come from a run. */
+export interface Report {
+  readonly generation: number;
+  readonly outcome: RunOutcome;
+}
+
+/** What is known of a key only as long as its scope has this epoch. */
+export class KeyState {
+  #phase: KeyPhase = { kind: "resting" };
+  /** Everything up to this generation was revoked. Generations grow, and so does this. */
+  fencedAt: number | undefined;
+  /** Waits to be written by the key's next run. Only the last counts: it says what is now. */
+  report: Report | undefined;
+  /** Something needs the key: its next run does not wait for its next attempt. */
+  probing = false;
+  /** Failures of a store or a port in a row, for which there may be no row to count in. */
+  troubles = 0;
+
+  get phase(): KeyPhase {
+    return this.#phase;
+  }
+
+  setPhase(phase: KeyPhase): void {
+    this.#phase = phase;
+  }
+
+  /** Waits for no report any more. */
+  endStarting(): void {
+    if (this.#phase.kind === "starting") this.setPhase({ kind: "resting" });
+  }
+}
+
+/** A scope from one activation to the next shutting. */
+export class ActiveScope {
+  readonly scope: string;
+  readonly epoch: string;
+  /** Keys that were ever queued, planned or fenced in this epoch, and have not been removed. */
+  readonly #keys = new Map<string, KeyState>();
+  /** The next sweep tries every key that waits for its next attempt. */
+  probingAll = false;
+  /** Sweeps in a row that could not read. */
+  troubles = 0;
+
+  constructor(scope: string, epoch: string) {
+    this.scope = scope;
+    this.epoch = epoch;
+  }
+
+  get keys(): Iterable<string> {
+    return this.#keys.keys();
+  }
+
+  /** The key's state, made when there is none. */
+  key(key: string): KeyState {
+    let state = this.#keys.get(key);
+    if (state === undefined) {
+      state = new KeyState();
+      this.#keys.set(key, state);
+    }
+    return state;
+  }
+
+  /** The key's state, if it has one. */
+  find(key: string): KeyState | undefined {
+    return this.#keys.get(key);
+  }
+
+  forget(key: string): void {
+    this.#keys.delete(key);
+  }
+}

@@ -1,0 +1,30 @@
+/** Desired and observed state, and what makes them equal. Knows no MCP. */
+export { Controller, type ControllerOptions } from "./controller.js";
+export type { ReconcileEvent, ReconcileEvents, ReconcileFact, ReconcileListener } from "./events.js";
+export type {
+  FaultClass,
+  Outcome,
+  Plan,
+  Planner,
+  Reconciler,
+  RouteToken,
+  Routes,
+  RunContext,
+  RunOutcome,
+  Transition,
+} from "./host-ports.js";
+export type { ReconcileLimits } from "./limits.js";
+export type {
+  Clock,
+  ConvergenceRow,
+  ConvergenceRows,
+  ConvergenceTx,
+  Desired,
+  LastError,
+  Observed,
+  Random,
+  Readiness,
+  TxOutcome,
+  UnitOfWork,
+} from "./ports.js";
+export type { KeyActivity, KeyStatus } from "./status.js";

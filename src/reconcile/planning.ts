@@ -1,0 +1,134 @@
+import type { ActiveScope } from "./active-scope.js";
+import type { Agenda } from "./agenda.js";
+import type { Core } from "./core.js";
+import { decideDesired, withDesired, type DesiredVerdict } from "./desired.js";
+import type { Plan } from "./host-ports.js";
+import type { ConvergenceRow, ConvergenceTx, TxOutcome } from "./ports.js";
+
+/** A key after planning. */
+export interface Planned {
+  /** `undefined`: there is nothing of the key, neither facts nor a row. */
+  readonly row: ConvergenceRow | undefined;
+  /** There are facts of the key. */
+  readonly known: boolean;
+}
+
+/** A key between the two halves of planning. */
+interface Draft extends Planned {
+  readonly key: string;
+  readonly plan: Plan | undefined;
+  readonly verdict: DesiredVerdict;
+}
+
+/** What a transaction planned so far; acted upon when it ends. */
+interface Ledger {
+  readonly revokes: { readonly key: string; readonly generation: number }[];
+  readonly replaced: ConvergenceRow[];
+  readonly planned: Planned[];
+}
+
+/** Turns facts into what is desired, inside the transaction that changed the facts. */
+export class Planning<Tx extends ConvergenceTx, Facts> {
+  readonly #core: Core<Tx, Facts>;
+  readonly #agenda: Agenda<Tx, Facts>;
+  /**
+   * By scope and key: fences raised while a scope is shut, which count in its next epoch. Only those whose reason was rolled
+   * back: after a commit something newer is desired, which they don't reach.
+   */
+  readonly #fencedWhileShut = new Map<string, Map<string, number>>();
+
+  constructor(core: Core<Tx, Facts>, agenda: Agenda<Tx, Facts>) {
+    this.#core = core;
+    this.#agenda = agenda;
+  }
+
+  /**
+   * Plans keys. What is revoked is fenced when the transaction has ended, whichever way. `then`: whether keys that are due
+   * after the commit are queued by this, or the caller goes on with them.
+   */
+  async plan(tx: Tx, scope: string, keys: Iterable<string>, then: "enqueue" | "run"): Promise<readonly Planned[]> {
+    const ledger: Ledger = { revokes: [], replaced: [], planned: [] };
+    tx.onSettled((outcome) => this.#settled(scope, ledger, outcome, then));
+    const drafts: Draft[] = [];
+    // All revokes are known before the first write: a disk that is full must not keep one of them from its fence.
+    for (const key of new Set(keys)) drafts.push(await this.#draft(tx, scope, key, ledger));
+    for (const draft of drafts) ledger.planned.push(await this.#write(tx, scope, draft, ledger));
+    return ledger.planned;
+  }
+
+  /** A scope begins an epoch: what was fenced while it was shut is fenced in it. */
+  adoptFences(active: ActiveScope): void {
+    for (const [key, generation] of this.#fencedWhileShut.get(active.scope) ?? [])
+      active.key(key).fencedAt = generation;
+    this.#fencedWhileShut.delete(active.scope);
+  }
+
+  async #draft(tx: Tx, scope: string, key: string, ledger: Ledger): Promise<Draft> {
+    const row = await tx.convergence.get(scope, key);
+    const facts = await this.#core.planner.facts(tx, scope, key);
+    const plan = facts === undefined ? planForUnknown(row) : this.#core.planner.plan(facts, row?.desired);
+    const fencedAt = this.#core.scopes.get(scope)?.find(key)?.fencedAt;
+    const verdict: DesiredVerdict = plan === undefined ? { kind: "keep" } : decideDesired(row?.desired, plan, fencedAt);
+    const revokes = verdict.kind === "replace" ? verdict.revokes : undefined;
+    if (revokes !== undefined) ledger.revokes.push({ key, generation: revokes });
+    return { key, row, known: facts !== undefined, plan, verdict };
+  }
+
+  async #write(tx: Tx, scope: string, draft: Draft, ledger: Ledger): Promise<Planned> {
+    const { key, known, plan, verdict } = draft;
+    if (verdict.kind === "keep" || plan === undefined) return draft;
+    const generation = await tx.convergence.nextGeneration();
+    const desired = { generation, enabled: plan.enabled, identity: plan.identity };
+    const now = this.#core.clock.now();
+    const row = withDesired(draft.row, { scope, key, desired, fresh: verdict.fresh, now });
+    await tx.convergence.put(row);
+    ledger.replaced.push(row);
+    return { row, known };
+  }
+
+  #settled(scope: string, ledger: Ledger, outcome: TxOutcome, then: "enqueue" | "run"): void {
+    for (const { key, generation } of ledger.revokes) this.#fence(scope, key, generation, outcome === "committed");
+    // After a rollback the facts are the old ones, and would bring back at once what was just revoked. Whoever wrote them
+    // writes again, and plans again; the next sweep comes anyway.
+    if (outcome !== "committed") return;
+    const active = this.#core.scopes.get(scope);
+    for (const row of ledger.replaced) {
+      const { generation, enabled, identity } = row.desired;
+      this.#core.events.emit({ kind: "planned", scope, key: row.key, generation, enabled, identity });
+      this.#abortRun(scope, row.key, generation - 1);
+    }
+    if (active === undefined || then === "run") return;
+    for (const { row, known } of ledger.planned) if (row !== undefined) this.#agenda.consider(active, row, known);
+  }
+
+  #fence(scope: string, key: string, generation: number, committed: boolean): void {
+    const { routes, scopes, events } = this.#core;
+    try {
+      routes.fence(scope, key, generation);
+    } catch (error) {
+      // The others are fenced all the same.
+      events.emit({ kind: "trouble", scope, key, error });
+    }
+    const state = scopes.get(scope)?.key(key);
+    if (state !== undefined) {
+      state.fencedAt = generation;
+      state.endStarting();
+    } else if (!committed) {
+      const fences = this.#fencedWhileShut.get(scope) ?? new Map<string, number>();
+      this.#fencedWhileShut.set(scope, fences.set(key, generation));
+    }
+    this.#abortRun(scope, key, generation);
+    events.emit({ kind: "fenced", scope, key, generation, committed });
+  }
+
+  /** Tells the key's run to end if it works on `upTo` or something older. */
+  #abortRun(scope: string, key: string, upTo: number): void {
+    const phase = this.#core.scopes.get(scope)?.find(key)?.phase;
+    if (phase?.kind === "running" && phase.generation <= upTo) this.#agenda.abort(scope, key, "superseded");
+  }
+}
+
+/** A key of which nothing is known any more is disabled. */
+function planForUnknown(row: ConvergenceRow | undefined): Plan | undefined {
+  return row === undefined ? undefined : { enabled: false, identity: row.desired.identity, transition: "revoke" };
+}

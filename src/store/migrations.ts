@@ -1,0 +1,117 @@
+import { RemoteConnectorError } from "../errors.js";
+import type { SqliteConnection } from "./sqlite-connection.js";
+
+/** Marks a file as one of ours: "rcon". */
+const APPLICATION_ID = 0x72636f6e;
+
+/**
+ * The formats of `host.db`, oldest first. Step n leads from format n to format n + 1; a step that was released never changes,
+ * and a file of each released format is kept as a test.
+ *
+ * `convergence.owner` and `lease_until` are for a store that several hosts share; a file has one host, and leaves them empty.
+ */
+const STEPS: readonly string[] = [
+  `
+  CREATE TABLE counter (
+    name TEXT NOT NULL PRIMARY KEY,
+    reserved INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE convergence (
+    scope TEXT NOT NULL,
+    key TEXT NOT NULL,
+    desired_generation INTEGER NOT NULL,
+    desired_enabled INTEGER NOT NULL,
+    desired_identity TEXT NOT NULL,
+    observed_generation INTEGER,
+    observed_epoch TEXT,
+    observed_enabled INTEGER,
+    observed_identity TEXT,
+    observed_readiness TEXT,
+    observed_since INTEGER,
+    attempts INTEGER NOT NULL,
+    failures INTEGER NOT NULL,
+    next_attempt_at INTEGER,
+    not_before INTEGER,
+    run_token INTEGER,
+    error_code TEXT,
+    error_message TEXT,
+    updated_at INTEGER NOT NULL,
+    owner TEXT,
+    lease_until INTEGER,
+    PRIMARY KEY (scope, key)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE projection_account (
+    account_id TEXT NOT NULL PRIMARY KEY,
+    sync_seq INTEGER NOT NULL,
+    applied_epoch TEXT,
+    applied_revision TEXT,
+    applied_digest TEXT,
+    past_epochs TEXT NOT NULL,
+    hold_epoch TEXT,
+    hold_revision TEXT,
+    hold_count INTEGER,
+    hold_since INTEGER,
+    seen_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE projection (
+    account_id TEXT NOT NULL,
+    connector_key TEXT NOT NULL,
+    connector_version TEXT,
+    state TEXT NOT NULL,
+    connection_id TEXT,
+    connection_version TEXT NOT NULL,
+    epoch TEXT NOT NULL,
+    revision TEXT NOT NULL,
+    quarantined TEXT,
+    updated_at INTEGER NOT NULL,
+    PRIMARY KEY (account_id, connector_key)
+  ) STRICT, WITHOUT ROWID;
+  `,
+];
+
+/** The format that this version writes. */
+const KNOWN_FORMAT = STEPS.length;
+
+/**
+ * Checks that a file may be used, without changing it. Throws `store_newer_format`, or `store_unavailable` for a database of
+ * something else.
+ */
+export function checkFormat(connection: SqliteConnection): void {
+  const { path } = connection;
+  const owner = connection.number("PRAGMA application_id");
+  const found = connection.number("PRAGMA user_version");
+  const isEmpty = connection.number("SELECT count(*) FROM sqlite_schema") === 0;
+  if (owner !== APPLICATION_ID && !(isEmpty && owner === 0 && found === 0)) {
+    throw new RemoteConnectorError("store_unavailable", {
+      message: "The file is a database of another program.",
+      details: { path, reason: "another_program" },
+    });
+  }
+  if (found > KNOWN_FORMAT) {
+    throw new RemoteConnectorError("store_newer_format", {
+      message: `The store has format ${String(found)}; this version knows ${String(KNOWN_FORMAT)}.`,
+      details: { path, found, known: KNOWN_FORMAT },
+    });
+  }
+}
+
+/** Brings a checked file to the known format, each step in a transaction of its own. */
+export function migrate(connection: SqliteConnection): void {
+  const found = connection.number("PRAGMA user_version");
+  for (const [format, step] of STEPS.entries()) {
+    if (format < found) continue;
+    connection.exec("BEGIN IMMEDIATE");
+    try {
+      connection.exec(step);
+      connection.exec(`PRAGMA application_id = ${String(APPLICATION_ID)}`);
+      connection.exec(`PRAGMA user_version = ${String(format + 1)}`);
+      connection.exec("COMMIT");
+    } catch (error) {
+      if (connection.inTransaction) connection.exec("ROLLBACK");
+      throw error;
+    }
+  }
+}

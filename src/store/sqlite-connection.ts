@@ -1,0 +1,108 @@
+import type { Database, Statement } from "libsql";
+import { RemoteConnectorError } from "../errors.js";
+import type { Column } from "./columns.js";
+import { storeError } from "./sqlite-errors.js";
+
+/** Opens a file. What `import("libsql")` gives. */
+export type DatabaseConstructor = new (path: string) => Database;
+
+/**
+ * The one place that talks to the driver: what is bound is checked here, and every failure becomes a `store_*` error.
+ *
+ * All of it is synchronous. Statements are prepared once.
+ */
+export class SqliteConnection {
+  readonly path: string;
+  readonly #database: Database;
+  readonly #statements = new Map<string, Statement>();
+
+  /** Throws `store_unavailable`. The file is there already. */
+  constructor(Constructor: DatabaseConstructor, path: string) {
+    this.path = path;
+    this.#database = this.#guarded(() => new Constructor(path));
+  }
+
+  get inTransaction(): boolean {
+    return this.#database.inTransaction;
+  }
+
+  /** Runs statements that bind nothing and answer nothing. */
+  exec(sql: string): void {
+    this.#guarded(() => this.#database.exec(sql));
+  }
+
+  /** Runs a statement that answers nothing. */
+  run(sql: string, columns: readonly Column[] = []): void {
+    this.#guarded(() => this.#prepare(sql).run(bindable(columns)));
+  }
+
+  /** All rows that a statement answers, each as its columns. Reads to the end, so that nothing is left in progress. */
+  all(sql: string, columns: readonly Column[] = []): readonly (readonly Column[])[] {
+    return this.#guarded(() => this.#prepare(sql).all(bindable(columns)).map(asColumns));
+  }
+
+  /** The number that a statement or a pragma answers. */
+  number(sql: string): number {
+    const value = this.all(sql)[0]?.[0];
+    return typeof value === "number" ? value : 0;
+  }
+
+  /**
+   * Lets go of the file. Closing alone would not: the driver keeps the file, with its locks, open until the last statement is
+   * collected as garbage. Leaving WAL and the exclusive mode gives the locks back now, and leaves one file behind.
+   */
+  close(): void {
+    try {
+      this.all("PRAGMA busy_timeout=0");
+      if (this.inTransaction) this.exec("ROLLBACK");
+      this.all("PRAGMA journal_mode=DELETE");
+      this.all("PRAGMA locking_mode=NORMAL");
+      this.all("SELECT count(*) FROM sqlite_schema");
+    } catch {
+      // A file that fails can't be left in order; it is in order for the next who opens it.
+    }
+    this.#statements.clear();
+    this.#database.close();
+  }
+
+  #prepare(sql: string): Statement {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#database.prepare(sql);
+      // Only statements that answer rows can be raw; rows as objects would carry a member that the driver adds.
+      if (statement.reader) statement.raw();
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  #guarded<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      throw storeError(error, this.path);
+    }
+  }
+}
+
+/** The driver ends the process for a boolean and rounds large numbers silently, so nothing reaches it unchecked. */
+function bindable(columns: readonly Column[]): Column[] {
+  return columns.map((column) => {
+    const fits =
+      typeof column === "number" ? Number.isSafeInteger(column) : column === null || typeof column === "string";
+    if (fits) return column;
+    throw new RemoteConnectorError("invalid_argument", {
+      message: "Only texts, whole numbers and null can be kept.",
+      details: { argument: "column", reason: `is ${typeof column}` },
+    });
+  });
+}
+
+function asColumns(row: unknown): readonly Column[] {
+  if (Array.isArray(row) && row.every(isColumn)) return row;
+  throw new Error("The driver answered a row of another form.");
+}
+
+function isColumn(value: unknown): value is Column {
+  return value === null || typeof value === "string" || typeof value === "number";
+}

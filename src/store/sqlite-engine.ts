@@ -1,0 +1,67 @@
+import { CONVERGENCE_TABLE, convergenceRows } from "./convergence-rows.js";
+import { GenerationCounter } from "./generation-counter.js";
+import { ACCOUNT_TABLE, PROJECTION_TABLE, projectionRows } from "./projection-rows.js";
+import type { StoreEngine } from "./serial-store.js";
+import type { SqliteConnection } from "./sqlite-connection.js";
+import { SqliteTable } from "./sqlite-table.js";
+import type { StoreTx } from "./store.js";
+import type { Transaction, TransactionMode } from "./transaction.js";
+
+/** Rows in one file that belongs to this process alone. */
+export class SqliteEngine implements StoreEngine {
+  readonly name: string;
+  readonly #connection: SqliteConnection;
+  readonly #counter: GenerationCounter;
+  readonly #convergence: SqliteTable;
+  readonly #accounts: SqliteTable;
+  readonly #projections: SqliteTable;
+
+  /** `connection` is at the known format. Throws `store_*`. */
+  constructor(connection: SqliteConnection) {
+    this.name = connection.path;
+    this.#connection = connection;
+    this.#convergence = new SqliteTable(connection, CONVERGENCE_TABLE);
+    this.#accounts = new SqliteTable(connection, ACCOUNT_TABLE);
+    this.#projections = new SqliteTable(connection, PROJECTION_TABLE);
+    this.#counter = new GenerationCounter(connection);
+    this.#counter.replenish();
+  }
+
+  begin(transaction: Transaction): StoreTx {
+    if (transaction.mode === "write") this.#replenish();
+    // Reading needs a transaction too: outside of one, each statement would be one of its own.
+    this.#connection.exec(transaction.mode === "write" ? "BEGIN IMMEDIATE" : "BEGIN");
+    return {
+      convergence: convergenceRows(this.#convergence, () => this.#counter.next(), transaction),
+      projections: projectionRows(this.#accounts, this.#projections, transaction),
+      onSettled: (run) => transaction.onSettled(run),
+    };
+  }
+
+  commit(mode: TransactionMode): void {
+    this.#connection.exec("COMMIT");
+    if (mode === "write") this.#counter.settle(true);
+  }
+
+  rollback(mode: TransactionMode): void {
+    try {
+      this.#connection.exec("ROLLBACK");
+    } catch {
+      // A full disk has rolled it back already. Of anything else the next BEGIN tells.
+    }
+    if (mode === "write") this.#counter.settle(false);
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+
+  /** A full disk must not keep out the transaction that revokes something: it may need no new numbers, or find room. */
+  #replenish(): void {
+    try {
+      this.#counter.replenish();
+    } catch {
+      // The counter tries again when it has none left, inside the transaction, and fails that then.
+    }
+  }
+}
