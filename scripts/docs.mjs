@@ -1,0 +1,20 @@
+/**
+ * `npm run docs` writes the pages of `docs` that are made from source; with `--check` it writes nothing, and fails
+ * when a page is not what the source says.
+ */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { errorsPage } from "./errors-page.mjs";
+
+const pages = { "docs/errors.md": errorsPage(readFileSync("src/errors.ts", "utf8")) };
+const checking = process.argv.includes("--check");
+
+for (const [path, text] of Object.entries(pages)) {
+  if (existsSync(path) && readFileSync(path, "utf8") === text) continue;
+  if (checking) {
+    console.error(`${path} is not what the source says: run npm run docs`);
+    process.exitCode = 1;
+  } else {
+    writeFileSync(path, text);
+    console.log(`wrote ${path}`);
+  }
+}
