@@ -212,7 +212,8 @@ export class HintListener {
   }
 }
 
-function parseHintUrl(value: string | URL): URL {
+/** Checks where hints come from. Throws `invalid_url` for what is neither wss nor ws on loopback, or holds userinfo or a fragment. */
+export function parseHintUrl(value: string | URL): URL {
   if (!URL.canParse(String(value))) return refuse("(not a URL)", "not an absolute URL");
   const url = new URL(value);
   const shown = shownUrl(url);

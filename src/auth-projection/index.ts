@@ -4,7 +4,7 @@ export { chooseRelease, type ReleaseChoice, type ReleaseVersions } from "./choos
 export { systemWallClock, type WallClock } from "./clock.js";
 export { type ApplyReason } from "./decide-apply.js";
 export { type HoldReason, type ProjectionDiagnostic } from "./diagnostic.js";
-export { type HintEvent, HintListener, type HintListenerOptions } from "./hint-listener.js";
+export { type HintEvent, HintListener, type HintListenerOptions, parseHintUrl } from "./hint-listener.js";
 export { type HintSocket, type HintSocketOwner, type HintSocketRequest, type OpenHintSocket } from "./hint-socket.js";
 export { isConnectorKey } from "./identifiers.js";
 export { type AccountAuthorizer, type Login, LoginGuard } from "./login.js";
@@ -22,7 +22,7 @@ export {
 } from "./ports.js";
 export { Readiness } from "./readiness.js";
 export { resetProjection } from "./reset-projection.js";
-export { SnapshotClient, type SnapshotClientOptions, type SnapshotSource } from "./snapshot-client.js";
+export { SnapshotClient, type SnapshotClientOptions, type SnapshotSource, snapshotUrl } from "./snapshot-client.js";
 export { type SnapshotSyncOptions } from "./snapshot-sync-options.js";
 export { SnapshotSync, type WakeOptions } from "./snapshot-sync.js";
 export { type SyncedSnapshot, type SyncEvent, type SyncState } from "./sync-event.js";

@@ -81,7 +81,11 @@ export class SnapshotClient implements SnapshotSource {
   };
 }
 
-function snapshotUrl(controlBase: string | URL): URL {
+/**
+ * The snapshot's URL below a control plane's base. Throws `invalid_url` for a base that is neither https nor http on
+ * loopback, or that holds userinfo, a query or a fragment.
+ */
+export function snapshotUrl(controlBase: string | URL): URL {
   const url = parseEndpoint(controlBase, { allowInsecureHttp: false });
   // An empty query leaves no trace but its question mark.
   if (url.href.includes("?")) {

@@ -44,6 +44,7 @@ export {
   type HostLogger,
   type HostStore,
   type HostTx,
+  type LogFields,
   type Obstacle,
   type PublicationEvent,
   type PublicationListener,

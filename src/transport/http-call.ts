@@ -131,6 +131,8 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
 
   onSlot(): void {
     this.#holdsSlot = true;
+    // Authorizing counts as connecting: nothing else bounds an authorizer that hangs.
+    this.#lifetime?.connecting();
     const { authorize, url } = this.#context;
     if (authorize === undefined) {
       this.#dispatch(undefined);
@@ -267,7 +269,6 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
       }
     }
     this.#state = "connecting";
-    this.#lifetime?.connecting();
     exchange.dispatch({ method, path: url.pathname + url.search, headers, body }, this);
   }
 

@@ -1,55 +1,14 @@
 import { deliveryOf, isRemoteConnectorError, RemoteConnectorError } from "../../errors.js";
-import { RawJson, type ToolContract } from "../../protocol/index.js";
-import { changeMembers } from "../../serving/index.js";
-import type { Clock } from "../../transport/index.js";
+import { type CallToolResult, type DetailedResult, RawJson, type ToolContract } from "../../protocol/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
-import type {
-  Binding,
-  OmittedConnector,
-  ResolvedTool,
-  ToolAnswer,
-  ToolCall,
-  ToolDirectory,
-  ToolListing,
-} from "../local-server/index.js";
-import { buildNameTable, findNativeName, type NamespaceTable } from "../naming/index.js";
-import { type AdmissionRefusal, createAdmitter, type Route, type RouteTable } from "../routes/index.js";
+import type { Binding, ResolvedTool, ToolAnswer, ToolCall, ToolDirectory, ToolListing } from "../local-server/index.js";
+import { findNativeName } from "../naming/index.js";
+import { createAdmitter, type Route } from "../routes/index.js";
 import { joinSignals } from "./join-signals.js";
-import { type ListedTool, RouteListings } from "./route-listings.js";
+import type { AggregatedDirectoryOptions, MissingConnector } from "./ports.js";
+import { type ListedTool, RouteListings, successorOf } from "./route-listings.js";
+import { ToolLister } from "./tool-lister.js";
 import { within } from "./within.js";
-
-/** What the directory asks of the host. */
-export interface Reach {
-  /** The scope that a binding reaches; `undefined` when its login has ended, or when it never had one. */
-  scopeOf(binding: Binding): string | undefined;
-  /** Connectors of the scope that should run and have no route, with what they are at. */
-  missing(scope: string): Promise<readonly MissingConnector[]>;
-  /** Has a connector tried now, since a call needs it. */
-  wake(scope: string, connectorKey: string): void;
-  /** Told of every failure that a connector's gateway answered a list or a call with. */
-  onFailure(scope: string, connectorKey: string, error: unknown): void;
-}
-
-export interface MissingConnector {
-  readonly connectorKey: string;
-  /** A word for what it is at, such as `starting` or `offline`. */
-  readonly state: string;
-  /** Epoch milliseconds. */
-  readonly nextAttemptAt: number | undefined;
-}
-
-export interface AggregatedDirectoryOptions {
-  readonly routes: RouteTable<RemoteMcpClient>;
-  readonly namespaces: NamespaceTable;
-  readonly reach: Reach;
-  readonly clock: Clock;
-  /** How long a list waits for one connector, in milliseconds. */
-  readonly listBudgetMs: number;
-  /** How long a call waits for a connector that has no route yet, in milliseconds. */
-  readonly wakeBudgetMs: number;
-  /** Whether a call is made with the contract as it is listed now, or as it was listed last. */
-  readonly contracts: "reread" | "last_list";
-}
 
 /** A tool, and the route that it was found on. */
 interface FoundTool extends ResolvedTool {
@@ -58,50 +17,20 @@ interface FoundTool extends ResolvedTool {
   readonly contract: ToolContract;
 }
 
-interface NamedTool {
-  readonly connectorKey: string;
-  readonly nativeName: string;
-  readonly tool: ListedTool;
-}
-
 /** The tools of all published routes as one list, and each call to the one connector that owns its name. */
 export class AggregatedDirectory implements ToolDirectory {
   readonly #options: AggregatedDirectoryOptions;
-  readonly #listings = new RouteListings();
+  readonly #listings: RouteListings;
+  readonly #lister: ToolLister;
 
   constructor(options: AggregatedDirectoryOptions) {
     this.#options = options;
+    this.#listings = new RouteListings(options.clock);
+    this.#lister = new ToolLister(options, this.#listings);
   }
 
-  /**
-   * Every route is listed live and at once, each within its own budget; one that fails or is late is left out and named.
-   * Sorted by name. Rejects, with the first failure, only when every route failed.
-   */
-  async list(binding: Binding, signal: AbortSignal): Promise<ToolListing> {
-    const { reach, clock, listBudgetMs, namespaces } = this.#options;
-    const scope = reach.scopeOf(binding);
-    if (scope === undefined) return { tools: [], omitted: [] };
-    const routes = this.#routesOf(scope);
-    const budget = { clock, limitMs: listBudgetMs, option: "listBudgetMs", signal };
-    const listed = await Promise.allSettled(routes.map((route) => within(this.#listings.list(route), budget)));
-    signal.throwIfAborted();
-    const named: NamedTool[] = [];
-    const omitted: OmittedConnector[] = [];
-    for (const [index, outcome] of listed.entries()) {
-      const connectorKey = routes[index]?.connectorKey ?? "";
-      if (outcome.status === "fulfilled") {
-        for (const [nativeName, tool] of outcome.value) named.push({ connectorKey, nativeName, tool });
-      } else {
-        reach.onFailure(scope, connectorKey, outcome.reason);
-        omitted.push({ connectorKey, reason: reasonOf(outcome.reason) });
-      }
-    }
-    const failure = listed.find((outcome) => outcome.status === "rejected");
-    if (failure !== undefined && omitted.length === routes.length) throw failure.reason;
-    for (const { connectorKey, state } of await reach.missing(scope)) omitted.push({ connectorKey, reason: state });
-    const { entries } = buildNameTable(namespaces, named);
-    const tools = Array.from(entries, ([name, { tool }]) => ({ name, definition: renamed(tool.definition, name) }));
-    return { tools, omitted };
+  list(binding: Binding, signal: AbortSignal): Promise<ToolListing> {
+    return this.#lister.list(binding, signal);
   }
 
   /** Rejects with `unknown_tool`, with `route_unavailable` when its connector did not come in time, or with a list's failure. */
@@ -119,15 +48,17 @@ export class AggregatedDirectory implements ToolDirectory {
     return listed;
   }
 
-  /** A call that was still waiting when its route was replaced goes to the successor, once: nothing of it was sent. */
+  /** A call of which nothing was sent when its route was replaced goes to the successor, once. */
   async call(binding: Binding, resolved: ResolvedTool, call: ToolCall): Promise<ToolAnswer> {
     if (!isFoundTool(resolved)) throw unknownTool("");
+    const { scope, connectorKey } = resolved.route;
+    const route = resolved.route.state === "open" ? undefined : this.#currentOf(scope, connectorKey);
     try {
-      return await this.#callOver(resolved.route, binding, resolved, call);
+      return await this.#callOver(route ?? resolved.route, binding, resolved, call);
     } catch (error) {
-      const { scope, connectorKey } = resolved.route;
-      const successor = wasSuperseded(error) ? this.#currentOf(scope, connectorKey) : undefined;
-      if (successor === undefined) throw error;
+      const successor = successorOf(route ?? resolved.route, this.#options.routes);
+      const wasSent = !isRemoteConnectorError(error) || error.delivery !== "not_sent";
+      if (successor === undefined || wasSent || call.signal.aborted) throw error;
       return await this.#callOver(successor, binding, resolved, call);
     }
   }
@@ -142,21 +73,22 @@ export class AggregatedDirectory implements ToolDirectory {
     const { argumentsText, meta, logLevel, onProgress, onNotification } = call;
     const leave = route.enter();
     const joined = joinSignals(call.signal, route.signal);
-    const answer = route.client.callTool(
-      { name: nativeName, arguments: argumentsText === undefined ? undefined : new RawJson(argumentsText) },
-      {
-        detail: true,
-        contract,
-        admit: createAdmitter(routes, route),
-        signal: joined.signal,
-        totalTimeoutMs: Math.max(1, call.deadline - clock.now()),
-        meta,
-        logLevel,
-        onProgress,
-        onNotification,
-      },
-    );
+    let answer: Promise<DetailedResult<CallToolResult>> | undefined;
     try {
+      answer = route.client.callTool(
+        { name: nativeName, arguments: argumentsText === undefined ? undefined : new RawJson(argumentsText) },
+        {
+          detail: true,
+          contract,
+          admit: createAdmitter(routes, route),
+          signal: joined.signal,
+          totalTimeoutMs: Math.max(1, call.deadline - clock.now()),
+          meta,
+          logLevel,
+          onProgress,
+          onNotification,
+        },
+      );
       const { result, raw } = await answer;
       const type = result["resultType"];
       return { raw, era: "modern", resultType: typeof type === "string" ? type : undefined };
@@ -168,10 +100,6 @@ export class AggregatedDirectory implements ToolDirectory {
       joined.release();
       leave();
     }
-  }
-
-  #routesOf(scope: string): readonly Route<RemoteMcpClient>[] {
-    return this.#options.routes.list().filter((route) => route.scope === scope);
   }
 
   #currentOf(scope: string, connectorKey: string): Route<RemoteMcpClient> | undefined {
@@ -212,12 +140,10 @@ export class AggregatedDirectory implements ToolDirectory {
   }
 
   async #relist(scope: string, route: Route<RemoteMcpClient>, signal: AbortSignal) {
-    const { reach, clock } = this.#options;
     try {
-      const budget = { clock, limitMs: LONGEST_LIST_MS, option: "totalTimeoutMs", signal };
-      return await within(this.#listings.list(route), budget);
+      return await this.#listings.list(route, { limitMs: LONGEST_LIST_MS, option: "totalTimeoutMs", signal });
     } catch (error) {
-      if (!signal.aborted) reach.onFailure(scope, route.connectorKey, error);
+      if (!signal.aborted) this.#options.reach.onFailure(scope, route.connectorKey, error);
       throw error;
     }
   }
@@ -234,27 +160,11 @@ export class AggregatedDirectory implements ToolDirectory {
   }
 }
 
-/** The client's own deadline of a walk; waiting longer would wait for nothing. */
-const LONGEST_LIST_MS = 120_000;
-
-function wasSuperseded(error: unknown): boolean {
-  const refusal: AdmissionRefusal = "route_superseded";
-  return isRemoteConnectorError(error, "not_admitted") && error.details.reason === refusal;
-}
+/** A walk ends by itself before that. */
+const LONGEST_LIST_MS = 60_000;
 
 function isFoundTool(tool: ResolvedTool): tool is FoundTool {
   return "route" in tool && "nativeName" in tool;
-}
-
-/** A definition under another name; every other byte is its server's. */
-function renamed(definition: Uint8Array, name: string): string {
-  return Buffer.from(changeMembers(definition, { name: JSON.stringify(name) })).toString("utf8");
-}
-
-/** A word of ours: what a server wrote into an error is no reading for models. */
-function reasonOf(error: unknown): string {
-  if (isRemoteConnectorError(error, "peer_error")) return `peer_error ${String(error.details.rpcCode)}`;
-  return isRemoteConnectorError(error) ? error.code : "internal_error";
 }
 
 function unknownTool(tool: string): RemoteConnectorError<"unknown_tool"> {
@@ -262,7 +172,7 @@ function unknownTool(tool: string): RemoteConnectorError<"unknown_tool"> {
 }
 
 /** One reason ends all calls of a route; how far this one got, only its own promise tells. */
-function withdrawn(connectorKey: string, answer: Promise<unknown>): RemoteConnectorError<"cancelled"> {
+function withdrawn(connectorKey: string, answer: Promise<unknown> | undefined) {
   return new RemoteConnectorError("cancelled", {
     message: `The route of ${connectorKey} was withdrawn during the call.`,
     delivery: deliveryOf(answer) ?? "unknown",

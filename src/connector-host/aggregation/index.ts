@@ -1,1 +1,2 @@
-export { AggregatedDirectory, type MissingConnector } from "./aggregated-directory.js";
+export { AggregatedDirectory } from "./aggregated-directory.js";
+export { type MissingConnector } from "./ports.js";

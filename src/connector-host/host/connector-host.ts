@@ -21,17 +21,9 @@ import { FactsReader } from "./facts-reader.js";
 import { type ConnectorHostConfig, type ConnectorHostOptions, resolveConnectorHostOptions } from "./host-options.js";
 import type { HostStore, HostTx } from "./host-store.js";
 import { type ConnectorFacts, planConnector } from "./plan-connector.js";
+import { PublicationFeed, type PublicationListener } from "./publication-feed.js";
 import { RemoteReconciler } from "./remote-reconciler.js";
 import { StatusReader } from "./status-reader.js";
-
-/** A connector's route came, was replaced, or went. */
-export interface PublicationEvent {
-  readonly kind: "published" | "replaced" | "withdrawn";
-  readonly connectorKey: string;
-  readonly generation: number;
-}
-
-export type PublicationListener = (event: PublicationEvent) => void;
 
 /** For whom an agent's access is wanted. */
 export type AgentSession = Omit<BindingRequest, "login">;
@@ -53,9 +45,11 @@ export class ConnectorHost {
   readonly #facts: FactsReader;
   readonly #controller: Controller<HostTx, ConnectorFacts>;
   readonly #statuses: StatusReader;
-  readonly #listeners = new Set<PublicationListener>();
+  readonly #feed: PublicationFeed;
   #server: LocalServer | undefined;
   #session: AccountSession | undefined;
+  /** The last fetch of the account's authorization failed. */
+  #syncFailed = false;
   /** The endings of sessions that are over. */
   readonly #ending = new Set<Promise<void>>();
   #closing: Promise<void> | undefined;
@@ -65,6 +59,7 @@ export class ConnectorHost {
     this.#config = config;
     this.#store = store;
     this.#logins = new LoginGuard(config.accounts);
+    this.#feed = new PublicationFeed((error) => logger.error("A publication listener threw.", { error }));
     this.#routes = new RouteTable<RemoteMcpClient>({
       clock: config.clock,
       onDiagnostic: ({ kind, message, connectorKey, generation }) =>
@@ -75,6 +70,7 @@ export class ConnectorHost {
       installed: config.installed,
       readiness: this.#readiness,
       epochOf: (scope) => this.#controller.epochOf(scope),
+      isRefused: (scope) => this.#session?.scope === scope && this.#session.sync.state().status === "account_not_ready",
     });
     this.#controller = new Controller<HostTx, ConnectorFacts>({
       store,
@@ -118,6 +114,7 @@ export class ConnectorHost {
       else logger.debug("Convergence.", { ...event });
     });
     this.#routes.onPublication((changes) => this.#onPublication(changes));
+    this.#feed.subscribe((event) => logger.info("A connector's route changed.", { ...event }));
   }
 
   /**
@@ -126,12 +123,13 @@ export class ConnectorHost {
    * Rejects with `invalid_options`, `invalid_url`, `invalid_release`, and with `listen_failed` when the port is taken.
    */
   static async start(options: ConnectorHostOptions, store: HostStore): Promise<ConnectorHost> {
+    let host: ConnectorHost | undefined;
     try {
-      const host = new ConnectorHost(resolveConnectorHostOptions(options), store);
+      host = new ConnectorHost(resolveConnectorHostOptions(options), store);
       await host.#listen();
       return host;
     } catch (error) {
-      await store.close();
+      await (host ?? store).close();
       throw error;
     }
   }
@@ -147,27 +145,35 @@ export class ConnectorHost {
 
   /**
    * Signs an account in, after signing the one before out. Its connectors come when its first snapshot was applied; until
-   * then nothing of it is published. Throws `cancelled` after `close`.
+   * then nothing of it is published. Throws `cancelled` after `close`,
+   * `invalid_argument` for an empty account id.
    */
   signIn(accountId: string): Login {
     if (this.#closing !== undefined) throw hostClosed();
+    if (accountId === "") throw noAccount();
     this.signOut();
     const login = this.#logins.signIn(accountId);
     const scope = accountScope(accountId);
     this.#memory.switchLogin(login.generation);
     const scopeEpoch = this.#controller.activateScope(scope);
     this.#routes.openScope(scope, scopeEpoch);
-    this.#session = new AccountSession({
-      config: this.#config,
-      store: this.#store,
-      logins: this.#logins,
-      login,
-      readiness: this.#readiness,
-      scope,
-      scopeEpoch,
-      onChanged: (tx, keys) => this.#controller.planInTx(tx, scope, keys),
-      onEvent: (event) => this.#onSync(scope, event),
-    });
+    this.#syncFailed = false;
+    try {
+      this.#session = new AccountSession({
+        config: this.#config,
+        store: this.#store,
+        logins: this.#logins,
+        login,
+        readiness: this.#readiness,
+        scope,
+        scopeEpoch,
+        onChanged: (tx, keys) => this.#controller.planInTx(tx, scope, keys),
+        onEvent: (event) => this.#onSync(scope, event),
+      });
+    } catch (error) {
+      this.#endLogin(scope);
+      throw error;
+    }
     return login;
   }
 
@@ -179,11 +185,7 @@ export class ConnectorHost {
     const session = this.#session;
     if (session === undefined) return;
     this.#session = undefined;
-    this.#logins.signOut();
-    this.#controller.shutScope(session.scope);
-    this.#routes.fenceAll(session.scope);
-    this.#memory.switchLogin(undefined);
-    this.#server?.revokeAll();
+    this.#endLogin(session.scope);
     const ending = session.close().finally(() => this.#ending.delete(ending));
     this.#ending.add(ending);
   }
@@ -204,10 +206,7 @@ export class ConnectorHost {
 
   /** Tells `listener` of every change of what is published, synchronously, until the returned function is called. */
   onPublication(listener: PublicationListener): () => void {
-    this.#listeners.add(listener);
-    return () => {
-      this.#listeners.delete(listener);
-    };
+    return this.#feed.subscribe(listener);
   }
 
   /** Asks the control plane for the account's authorization now, as a hint would. */
@@ -219,6 +218,15 @@ export class ConnectorHost {
   close(): Promise<void> {
     this.#closing ??= this.#shutDown();
     return this.#closing;
+  }
+
+  /** The flag first, so that no request gets credentials any more; then the work; then what it had published. */
+  #endLogin(scope: string): void {
+    this.#logins.signOut();
+    this.#controller.shutScope(scope);
+    this.#routes.fenceAll(scope);
+    this.#memory.switchLogin(undefined);
+    this.#server?.revokeAll();
   }
 
   async #shutDown(): Promise<void> {
@@ -257,11 +265,18 @@ export class ConnectorHost {
 
   #onSync(scope: string, event: SyncEvent): void {
     const { logger } = this.#config;
-    if (event.kind === "failed") logger.warn("The account's authorization could not be read.", { ...event });
-    else logger.debug("The account's authorization was read.", { ...event, scope });
-    if (event.kind !== "applied" && event.kind !== "confirmed") return;
-    if (event.becameReady) this.#controller.wake(scope);
-    this.#resyncMismatched().catch((error: unknown) => logger.warn("Connectors could not be looked at.", { error }));
+    if (event.kind === "applied" || event.kind === "confirmed") {
+      // After a failure too: what could not be written or published then is looked at anew.
+      if (event.becameReady || this.#syncFailed) this.#controller.wake(scope);
+      this.#syncFailed = false;
+      this.#resyncMismatched().catch((error: unknown) => logger.warn("Connectors could not be looked at.", { error }));
+    }
+    if (event.kind === "failed") {
+      this.#syncFailed = true;
+      logger.warn("The account's authorization could not be read.", { ...event });
+    } else {
+      logger.debug("The account's authorization was read.", { ...event, scope });
+    }
   }
 
   /** An authorization for another release may be one that the control plane is about to correct: it is asked once more. */
@@ -283,19 +298,22 @@ export class ConnectorHost {
 
   #onPublication(changes: readonly PublicationChange<RemoteMcpClient>[]): void {
     const scopes = new Set<string>();
-    for (const { connectorKey, previous, current } of changes) {
-      const route = current ?? previous;
-      if (route === undefined) continue;
-      scopes.add(route.scope);
-      const kind = current === undefined ? "withdrawn" : previous === undefined ? "published" : "replaced";
-      this.#config.logger.info("A connector's route changed.", { kind, connectorKey, generation: route.generation });
-      for (const listener of this.#listeners) listener({ kind, connectorKey, generation: route.generation });
+    for (const { previous, current } of changes) {
+      for (const route of [previous, current]) if (route !== undefined) scopes.add(route.scope);
     }
     this.#server?.notifyToolsChanged((binding) => scopes.has(this.#scopeOf(binding) ?? ""));
+    this.#feed.announce(changes);
   }
 }
 
 const CLOSE_ROUTES_MS = 5_000;
+
+function noAccount(): RemoteConnectorError<"invalid_argument"> {
+  return new RemoteConnectorError("invalid_argument", {
+    message: "An account id must not be empty.",
+    details: { argument: "accountId", reason: "empty" },
+  });
+}
 
 function hostClosed(): RemoteConnectorError<"cancelled"> {
   return new RemoteConnectorError("cancelled", {

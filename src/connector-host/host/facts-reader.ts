@@ -9,6 +9,8 @@ export interface FactsReaderOptions {
   readonly readiness: Readiness;
   /** The epoch of a scope; `undefined` while it is shut. */
   readonly epochOf: (scope: string) => string | undefined;
+  /** Whether the control plane refuses the account's credentials at the moment. */
+  readonly isRefused: (scope: string) => boolean;
 }
 
 /** Reads what a connector's plan and its status are made of. */
@@ -21,12 +23,13 @@ export class FactsReader {
 
   /** As the transaction sees them; `undefined` for a connector that is not installed. Awaits nothing but `tx`. */
   async read(tx: HostTx, scope: string, key: string): Promise<ConnectorFacts | undefined> {
-    const { installed, readiness, epochOf } = this.#options;
+    const { installed, readiness, epochOf, isRefused } = this.#options;
     const connector = installed.get(key);
     const accountId = accountOf(scope);
     if (connector === undefined || accountId === undefined) return undefined;
     const projection = await tx.projections.get(accountId, key);
     const epoch = epochOf(scope);
-    return { connector, isReady: epoch !== undefined && readiness.isReady(accountId, epoch), projection };
+    const isReady = epoch !== undefined && readiness.isReady(accountId, epoch);
+    return { connector, isReady, isRefused: isRefused(scope), projection };
   }
 }

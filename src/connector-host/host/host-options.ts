@@ -1,4 +1,10 @@
-import { type AccountAuthorizer, systemWallClock, type WallClock } from "../../auth-projection/index.js";
+import {
+  type AccountAuthorizer,
+  parseHintUrl,
+  snapshotUrl,
+  systemWallClock,
+  type WallClock,
+} from "../../auth-projection/index.js";
 import { durationOption, refuseOption, refuseUnknownOptions } from "../../options.js";
 import type { Implementation } from "../../protocol/index.js";
 import { type Clock, parseEndpoint, systemClock } from "../../transport/index.js";
@@ -6,7 +12,7 @@ import { type DirectClientOptions, DirectFactory, type RemoteMcpClientFactory } 
 import type { AccountLogins } from "../factories/index.js";
 import type { LocalServerOptions } from "../local-server/index.js";
 import { createInjectiveNaming, type NamingPolicy } from "../naming/index.js";
-import { type HostLogger, silentLogger } from "./host-logger.js";
+import { carefulLogger, type HostLogger, silentLogger } from "./host-logger.js";
 import { InstalledConnectors } from "./installed-connectors.js";
 
 /** How a connector host is set up. */
@@ -88,6 +94,8 @@ export function resolveConnectorHostOptions(options: ConnectorHostOptions): Conn
   const { contracts = "reread", hostInfo } = options;
   if (contracts !== "reread" && contracts !== "last_list") refuseOption("contracts", "must be reread or last_list");
   const baseUrl = parseEndpoint(options.baseUrl, { allowInsecureHttp: false }).href.replace(/\/+$/, "");
+  // Everything that a sign-in is made of is checked here: a login that can't be served must not begin.
+  snapshotUrl(baseUrl);
   const clock = options.clock ?? systemClock;
   const client = { clock, ...options.client };
   return {
@@ -102,7 +110,7 @@ export function resolveConnectorHostOptions(options: ConnectorHostOptions): Conn
     listBudgetMs: durationOption("listBudgetMs", options.listBudgetMs, 5_000),
     wakeBudgetMs: durationOption("wakeBudgetMs", options.wakeBudgetMs, 15_000),
     contracts,
-    logger: options.logger ?? silentLogger,
+    logger: options.logger === undefined ? silentLogger : carefulLogger(options.logger),
     clock,
     wallClock: options.wallClock ?? systemWallClock,
     random: options.random ?? Math.random,
@@ -112,5 +120,5 @@ export function resolveConnectorHostOptions(options: ConnectorHostOptions): Conn
 
 function resolveHintsUrl(given: string | URL | false | undefined, baseUrl: string): string | undefined {
   if (given === false) return undefined;
-  return given === undefined ? `${baseUrl.replace(/^http/, "ws")}/v1/events` : String(given);
+  return parseHintUrl(given ?? `${baseUrl.replace(/^http/, "ws")}/v1/events`).href;
 }

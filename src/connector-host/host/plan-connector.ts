@@ -7,6 +7,8 @@ export interface ConnectorFacts {
   readonly connector: InstalledConnector;
   /** A snapshot of the account was applied or confirmed in the scope's present epoch. */
   readonly isReady: boolean;
+  /** The control plane refuses the account's credentials at the moment: what runs may go on, nothing new begins. */
+  readonly isRefused: boolean;
   /** What the last applied snapshot said; `undefined` when it said nothing. */
   readonly projection: ProjectionRow | undefined;
 }
@@ -44,7 +46,8 @@ export function findObstacle({ connector, isReady, projection }: ConnectorFacts)
  */
 export function planConnector(facts: ConnectorFacts, desired: Desired | undefined): Plan {
   const { digest } = facts.connector;
-  const obstacle = findObstacle(facts);
+  const mayBegin = !facts.isRefused || desired?.enabled === true;
+  const obstacle = findObstacle(facts) ?? (mayBegin ? undefined : "account_not_ready");
   if (obstacle !== undefined) {
     return { enabled: false, identity: JSON.stringify([digest, obstacle]), transition: "revoke" };
   }

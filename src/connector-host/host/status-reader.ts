@@ -1,9 +1,9 @@
 import type { KeyStatus } from "../../reconcile/index.js";
 import type { MissingConnector } from "../aggregation/index.js";
-import { type ConnectorStatus, describeConnector } from "./connector-status.js";
+import { type ConnectorState, type ConnectorStatus, describeConnector } from "./connector-status.js";
 import type { FactsReader } from "./facts-reader.js";
 import type { HostStore } from "./host-store.js";
-import { findObstacle } from "./plan-connector.js";
+import { type ConnectorFacts, findObstacle, type Obstacle } from "./plan-connector.js";
 
 export interface StatusReaderOptions {
   readonly keys: readonly string[];
@@ -32,12 +32,13 @@ export class StatusReader {
       const statuses: ConnectorStatus[] = [];
       for (const connectorKey of keys) {
         const known = await facts.read(tx, scope, connectorKey);
+        const published = isPublished(scope, connectorKey);
         statuses.push(
           describeConnector({
             connectorKey,
-            obstacle: known === undefined ? undefined : findObstacle(known),
+            obstacle: known && obstacleOf(known, published),
             convergence: rows.get(connectorKey),
-            isPublished: isPublished(scope, connectorKey),
+            isPublished: published,
           }),
         );
       }
@@ -45,19 +46,29 @@ export class StatusReader {
     });
   }
 
-  /** Connectors that should run and have no route. */
+  /**
+   * Connectors that should run and have no route; before the account's first snapshot, all of them, since it is not known
+   * yet which should.
+   */
   async missing(scope: string): Promise<readonly MissingConnector[]> {
-    const { keys, convergenceOf, isPublished } = this.#options;
+    const { keys, isPublished } = this.#options;
     if (keys.every((key) => isPublished(scope, key))) return [];
-    const rows = await convergenceOf(scope);
-    return rows
-      .filter(({ key, enabled }) => enabled && !isPublished(scope, key))
-      .map((convergence) => {
-        const facts = { connectorKey: convergence.key, obstacle: undefined, convergence, isPublished: false };
-        const { state, nextAttemptAt } = describeConnector(facts);
-        return { connectorKey: convergence.key, state, nextAttemptAt };
-      });
+    const statuses = await this.all(scope);
+    return statuses.filter((status) => !isPublished(scope, status.connectorKey) && MISSED.has(status.state));
   }
+}
+
+/** States in which a connector would have a route if all went well. */
+const MISSED: ReadonlySet<ConnectorState> = new Set<ConnectorState>([
+  "starting",
+  "offline",
+  "degraded",
+  "failed",
+  "ready",
+]);
+
+function obstacleOf(facts: ConnectorFacts, published: boolean): Obstacle | undefined {
+  return findObstacle(facts) ?? (facts.isRefused && !published ? "account_not_ready" : undefined);
 }
 
 function signedOut(connectorKey: string): ConnectorStatus {

@@ -1,6 +1,9 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { isRemoteConnectorError } from "../../../src/errors.js";
-import { createGateway, type GatewayOptions } from "../../../src/gateway/index.js";
+import { createGateway, type Gateway, type GatewayOptions } from "../../../src/gateway/index.js";
 import { listen } from "../../../src/serving/index.js";
 import {
   Cleanup,
@@ -77,6 +80,39 @@ describe("createGateway", () => {
     ]);
     expect(runs(pid)).toBe(false);
     await expect(fetch(gateway.origin)).rejects.toThrow();
+  });
+
+  /** A gateway whose only server never shakes hands, and a call that waits for it. */
+  async function hungHandshake(): Promise<{ gateway: Gateway; call: Promise<Response>; pid: number }> {
+    const folder = mkdtempSync(join(tmpdir(), "gateway-"));
+    cleanup.add(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, "pid");
+    const program =
+      "require('node:fs').writeFileSync(process.argv[1], String(process.pid)); setInterval(() => {}, 60000);";
+    const gateway = await startGateway(cleanup, [stdioConnector("c", ["-e", program, file], "account")]);
+    await gateway.grant("ada", "c");
+    const call = post(gateway, { connectorId: "c", method: "tools/list" });
+    let pid = 0;
+    await expect.poll(() => (pid = Number(readFileSync(file, "utf8"))), { timeout: 10_000 }).toBeGreaterThan(0);
+    return { gateway, call, pid };
+  }
+
+  it("C-5: close does not wait for a handshake that hangs, but for the end of its process", async () => {
+    const { gateway, call, pid } = await hungHandshake();
+    await gateway.close();
+    expect(runs(pid)).toBe(false);
+    expect((await call).status).toBe(503);
+  });
+
+  it.each<["revoke" | "expire", number]>([
+    ["revoke", -33001],
+    ["expire", -33002],
+  ])("C-5, H-6: %s ends a handshake that hangs, and its callers learn why", async (change, code) => {
+    const { gateway, call, pid } = await hungHandshake();
+    await gateway[change]("ada", "c");
+    const answer = await call;
+    expect([answer.status, await answer.json()]).toMatchObject([428, { error: { code } }]);
+    await expect.poll(() => runs(pid), { timeout: 10_000 }).toBe(false);
   });
 
   it("C-5: takes names of its own for cookie, header and `_meta` key", async () => {

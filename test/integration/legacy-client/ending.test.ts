@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { deliveryOf } from "../../../src/errors.js";
-import { LegacyStdioClient } from "../../../src/legacy-client/index.js";
+import { LegacyStdioClient, type LegacyStdioOptions } from "../../../src/legacy-client/index.js";
 import { isJsonObject } from "../../../src/protocol/index.js";
 import { connect, failure, openHandles, running, scripted, verdict } from "./servers.js";
 
@@ -250,6 +250,40 @@ describe("connect", () => {
     const before = LegacyStdioClient.connect(scripted({}, { signal: AbortSignal.abort("enough") }));
     await expect(before).rejects.toBe("enough");
     expect(deliveryOf(before)).toBe("not_sent");
+  });
+});
+
+describe("onStartAbandoned", () => {
+  it.each<[string, object, () => Partial<LegacyStdioOptions>]>([
+    ["a deadline passed", { silentStart: true, stubborn: true }, () => ({ lifecycleTimeoutMs: 300 })],
+    ["it was aborted", { silentStart: true, stubborn: true }, () => ({ signal: AbortSignal.timeout(300) })],
+    ["no revision is spoken by both", { revision: "1999-01-01" }, () => ({})],
+  ])("F-8, L-15: is told of the end of the process before the start rejects: %s", async (_name, script, limits) => {
+    const handlesBefore = await openHandles();
+    let ended: Promise<void> | undefined;
+    const onStartAbandoned = (ending: Promise<void>): void => void (ended = ending);
+    await expect(LegacyStdioClient.connect(scripted(script, { ...limits(), onStartAbandoned }))).rejects.toThrow();
+    expect(ended).toBeInstanceOf(Promise);
+    await ended;
+    expect(await openHandles()).toEqual(handlesBefore);
+  });
+
+  it("F-8: is not told of a start that began no process, and may throw", async () => {
+    const onStartAbandoned = (): never => {
+      throw new Error("a handler's own fault");
+    };
+    const kinds: string[] = [];
+    const watched = { onStartAbandoned, onDiagnostic: ({ kind }: { kind: string }) => void kinds.push(kind) };
+    const refused = { revision: "1999-01-01" };
+    for (const options of [
+      { ...scripted({}, watched), command: "no-such-command-anywhere" },
+      scripted({}, { ...watched, signal: AbortSignal.abort(new Error("enough")) }),
+    ])
+      await expect(LegacyStdioClient.connect(options)).rejects.toThrow();
+    expect(kinds).toEqual([]);
+    const call = LegacyStdioClient.connect(scripted(refused, watched));
+    expect(await verdict(call)).toEqual({ code: "unsupported_version", delivery: "answered" });
+    expect(kinds).toEqual(["handler_failed"]);
   });
 });
 

@@ -117,6 +117,65 @@ describe("close", () => {
     agent.destroy();
   });
 
+  it("H-20: ends connections that never sent a request, or not all of its head, at once", async () => {
+    const listener = await start(ok, { closeTimeoutMs: Infinity });
+    const sockets = ["", "POST / HTTP/1.1\r\nHost: localhost\r\n"].map((head) => {
+      const socket = connect(listener.port, "127.0.0.1");
+      socket.write(head);
+      socket.resume();
+      return socket;
+    });
+    const gone = sockets.map((socket) => once(socket, "close"));
+    await Promise.all(sockets.map((socket) => once(socket, "connect")));
+    // The server takes them one turn after the client knows: an answer shows that it has.
+    await (await fetch(listener.origin)).text();
+    await listener.close();
+    await Promise.all(gone);
+  });
+
+  it("H-20: an answer reaches a caller who is still sending, and the connection ends after the body", async () => {
+    const listener = await start(ok, { closeTimeoutMs: Infinity });
+    const body = "x".repeat(1_000);
+    const socket = connect(listener.port, "127.0.0.1");
+    const received: Buffer[] = [];
+    socket.on("data", (chunk: Buffer) => received.push(chunk));
+    const gone = once(socket, "close");
+    socket.write(`POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${String(2 * body.length)}\r\n\r\n${body}`);
+    await once(socket, "data");
+    const closed = listener.close();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(socket.readableEnded).toBe(false);
+    socket.write(body);
+    await closed;
+    await gone;
+    expect(Buffer.concat(received).toString()).toMatch(/^HTTP\/1\.1 200 [^]*\r\n\r\n\{\}$/);
+  });
+
+  it("H-20: lets every request of a connection finish before it ends", async () => {
+    const finish = deferred();
+    const second = deferred();
+    const listener = await start(
+      async ({ url }, response) => {
+        if (url === "/2") second.resolve();
+        await finish.promise;
+        sendJson(response, 200, JSON.stringify({ url }));
+      },
+      { closeTimeoutMs: Infinity },
+    );
+    const socket = connect(listener.port, "127.0.0.1");
+    const received: Buffer[] = [];
+    socket.on("data", (chunk: Buffer) => received.push(chunk));
+    const gone = once(socket, "close");
+    socket.write("GET /1 HTTP/1.1\r\nHost: localhost\r\n\r\nGET /2 HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    await second.promise;
+    const closed = listener.close();
+    finish.resolve();
+    await closed;
+    await gone;
+    const text = Buffer.concat(received).toString();
+    expect([text.includes('{"url":"/1"}'), text.includes('{"url":"/2"}')]).toEqual([true, true]);
+  });
+
   it("H-20: lets a live answer finish, and ends its kept-alive connection after it", async () => {
     const entered = deferred();
     const finish = deferred();

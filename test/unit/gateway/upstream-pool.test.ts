@@ -35,7 +35,11 @@ class IdleUpstream implements Upstream {
   }
 }
 
-function setUp(open?: () => Promise<Upstream>): { pool: UpstreamPool; opened: IdleUpstream[]; clock: FakeClock } {
+function setUp(open?: (connector: GatewayConnector, signal: AbortSignal) => Promise<Upstream>): {
+  pool: UpstreamPool;
+  opened: IdleUpstream[];
+  clock: FakeClock;
+} {
   const opened: IdleUpstream[] = [];
   const clock = new FakeClock();
   const openIdle = (): Promise<Upstream> => {
@@ -145,18 +149,52 @@ describe("UpstreamPool", () => {
     expect(await stays).toBe(upstream);
   });
 
-  it("C-5: closes one that is still being opened as soon as it is open, and opens nothing afterwards", async () => {
+  it("C-5: closes one that opens after its end, tells its callers at once, and opens nothing afterwards", async () => {
     let finish = (_upstream: Upstream): void => undefined;
     const { pool } = setUp(() => new Promise((resolve) => (finish = resolve)));
     const waiting = upstreamOf(pool);
     const closed = pool.closeAll();
+    expect(await codeOf(waiting)).toBe("cancelled");
     const upstream = new IdleUpstream();
     finish(upstream);
     await closed;
-    await waiting;
     expect(upstream.closes).toBe(1);
     expect(await codeOf(upstreamOf(pool))).toBe("cancelled");
     await pool.closeAll();
+  });
+
+  it.each<[string, (pool: UpstreamPool) => Promise<void>]>([
+    ["close", (pool) => pool.close("ada", "files")],
+    ["closeAll", (pool) => pool.closeAll()],
+  ])("C-5: %s ends an opening that hangs, and resolves when nothing is left of it", async (_name, close) => {
+    let leave = (): void => undefined;
+    const { pool } = setUp((_connector, signal) => {
+      return new Promise((_resolve, reject) => (leave = () => reject(signal.reason)));
+    });
+    const waiting = codeOf(upstreamOf(pool));
+    let closed = false;
+    const closing = close(pool).then(() => (closed = true));
+    expect(await waiting).toBe("cancelled");
+    await settle();
+    expect(closed).toBe(false);
+    leave();
+    await closing;
+    expect(pool.list()).toEqual([]);
+  });
+
+  it("C-5: an opening is ended that everyone left for a while, and not one that somebody waits for", async () => {
+    const signals: AbortSignal[] = [];
+    const { clock, pool } = setUp((_connector, signal) => {
+      signals.push(signal);
+      return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    });
+    const abort = new AbortController();
+    const left = codeOf(upstreamOf(pool, "ada", abort.signal));
+    void codeOf(upstreamOf(pool, "bob"));
+    abort.abort("left");
+    await left;
+    await clock.advance(IDLE_MS);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
   });
 
   it("C-5: a failure of the work is the caller's alone", async () => {

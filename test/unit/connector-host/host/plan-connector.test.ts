@@ -32,7 +32,7 @@ function projection(changes: Partial<ProjectionRow> = {}): ProjectionRow {
 function facts(changes: Partial<ConnectorFacts> = {}, key = "files"): ConnectorFacts {
   const connector = installed.get(key);
   if (connector === undefined) throw new Error(`no ${key}`);
-  return { connector, isReady: true, projection: projection(), ...changes };
+  return { connector, isReady: true, isRefused: false, projection: projection(), ...changes };
 }
 
 const desiredOf = (of: ConnectorFacts): Desired => ({ generation: 1, ...planConnector(of, undefined) });
@@ -54,6 +54,14 @@ describe("planConnector", () => {
   ])("P-2, P-7: %# does not run, and is revoked", (changes, obstacle) => {
     expect(findObstacle(facts(changes))).toBe(obstacle);
     expect(planConnector(facts(changes), desiredOf(facts()))).toMatchObject({ enabled: false, transition: "revoke" });
+  });
+
+  it("P-1: while the account's credentials are refused, what runs goes on and nothing new begins", () => {
+    const refused = facts({ isRefused: true });
+    expect(planConnector(refused, undefined).enabled).toBe(false);
+    expect(planConnector(refused, desiredOf(facts({ projection: undefined }))).enabled).toBe(false);
+    expect(planConnector(refused, desiredOf(facts()))).toMatchObject({ enabled: true });
+    expect(planConnector(facts({ isRefused: true, projection: undefined }), desiredOf(facts())).enabled).toBe(false);
   });
 
   it("P-8: a connector without authorization needs the login, and no snapshot", () => {

@@ -1,0 +1,38 @@
+import type { Clock } from "../../transport/index.js";
+import type { RemoteMcpClient } from "../factories/index.js";
+import type { Binding } from "../local-server/index.js";
+import type { NamespaceTable } from "../naming/index.js";
+import type { RouteTable } from "../routes/index.js";
+
+/** What the directory asks of the host. */
+export interface Reach {
+  /** The scope that a binding reaches; `undefined` when its login has ended, or when it never had one. */
+  scopeOf(binding: Binding): string | undefined;
+  /** Connectors of the scope that should run and have no route, with what they are at. */
+  missing(scope: string): Promise<readonly MissingConnector[]>;
+  /** Has a connector tried now, since a call needs it. */
+  wake(scope: string, connectorKey: string): void;
+  /** Told of every failure that a connector's gateway answered a list or a call with. */
+  onFailure(scope: string, connectorKey: string, error: unknown): void;
+}
+
+export interface MissingConnector {
+  readonly connectorKey: string;
+  /** A word for what it is at, such as `starting` or `offline`. */
+  readonly state: string;
+  /** Epoch milliseconds. */
+  readonly nextAttemptAt: number | undefined;
+}
+
+export interface AggregatedDirectoryOptions {
+  readonly routes: RouteTable<RemoteMcpClient>;
+  readonly namespaces: NamespaceTable;
+  readonly reach: Reach;
+  readonly clock: Clock;
+  /** How long a list waits for one connector, in milliseconds. */
+  readonly listBudgetMs: number;
+  /** How long a call waits for a connector that has no route yet, in milliseconds. */
+  readonly wakeBudgetMs: number;
+  /** Whether a call is made with the contract as it is listed now, or as it was listed last. */
+  readonly contracts: "reread" | "last_list";
+}
