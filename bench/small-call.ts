@@ -5,7 +5,7 @@
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { bareUndici, official, ours } from "./support/contenders.js";
-import { type Measured, runRounds } from "./support/rounds.js";
+import { type Measured, ratioOf, runRounds } from "./support/rounds.js";
 import { startLoopbackServer } from "./support/server-process.js";
 
 const REACH_OF_UNDICI = 0.9;
@@ -18,8 +18,8 @@ const REACH_OF_OFFICIAL: ReadonlyMap<number, number> = new Map([
 
 const { values } = parseArgs({ options: { quick: { type: "boolean", default: false }, json: { type: "string" } } });
 const levels = values.quick ? [16] : [1, 16, 64, 256];
-const rounds = values.quick ? 5 : 7;
-const roundMs = values.quick ? 800 : 1_500;
+const rounds = values.quick ? 9 : 11;
+const roundMs = values.quick ? 500 : 1_000;
 
 const server = await startLoopbackServer();
 const contenders = [ours(server.url), bareUndici(server.url), await official(server.url)];
@@ -37,8 +37,9 @@ try {
       );
     }
     const [mine, undici, other] = measured;
-    const ofUndici = (mine?.callsPerSecond ?? 0) / (undici?.callsPerSecond ?? Number.NaN);
-    const ofOfficial = (mine?.callsPerSecond ?? 0) / (other?.callsPerSecond ?? Number.NaN);
+    if (mine === undefined || undici === undefined || other === undefined) throw new Error("a contender is missing");
+    const ofUndici = ratioOf(mine, undici);
+    const ofOfficial = ratioOf(mine, other);
     if (ofUndici < REACH_OF_UNDICI || ofOfficial < (REACH_OF_OFFICIAL.get(inFlight) ?? 0)) missed += 1;
     lines.push(
       `small-call c${String(inFlight)}: ${ofUndici.toFixed(2)} of undici, ${ofOfficial.toFixed(1)} of official client`,

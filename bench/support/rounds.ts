@@ -6,6 +6,8 @@ export interface Measured {
   readonly callsPerSecond: number;
   /** Median over the rounds, user and system, in microseconds. */
   readonly cpuPerCallUs: number;
+  /** Calls per second in each round. */
+  readonly rates: readonly number[];
 }
 
 export interface RoundOptions {
@@ -28,6 +30,7 @@ export async function runRounds(contenders: readonly Contender[], options: Round
   return contenders.map(({ name }, index) => ({
     name,
     callsPerSecond: median(samples[index]?.rate ?? []),
+    rates: samples[index]?.rate ?? [],
     cpuPerCallUs: median(samples[index]?.cpu ?? []),
   }));
 }
@@ -49,6 +52,11 @@ async function runFor(contender: Contender, inFlight: number, ms: number) {
   await Promise.all(Array.from({ length: inFlight }, (_, lane) => worker(lane)));
   const used = process.cpuUsage(cpu);
   return { calls, elapsedMs: performance.now() - startedAt, cpuUs: used.user + used.system };
+}
+
+/** Throughput of one beside another: the median of the ratios round by round, since the machine's speed drifts. */
+export function ratioOf(one: Measured, other: Measured): number {
+  return median(one.rates.map((rate, round) => rate / (other.rates[round] ?? Number.NaN)));
 }
 
 function median(values: readonly number[]): number {

@@ -7,11 +7,17 @@ import {
   RemoteConnectorError,
 } from "../errors.js";
 import type { Diagnostic, Notification, Progress } from "../protocol/index.js";
-import type { DeadlinePhase, Lifetime, LifetimeLimits, LifetimeOwner, Lifetimes } from "../transport/index.js";
+import {
+  type DeadlinePhase,
+  type Lifetime,
+  type LifetimeLimits,
+  type LifetimeOwner,
+  type Lifetimes,
+  Settlement,
+} from "../transport/index.js";
 import type { Outgoing } from "../transport/process/index.js";
 import { callHandler } from "./handlers.js";
 import type { Answer } from "./message-channel.js";
-import { Settlement } from "./settlement.js";
 
 /** An answer together with what reading it may need. */
 export interface ReceivedAnswer {
@@ -137,7 +143,7 @@ export class PendingCall<T> implements OpenCall, LifetimeOwner {
 
   onAbort(reason: unknown): void {
     this.#cancelRequest();
-    if (this.#end()) this.#settlement.reject(reason, this.#delivery());
+    if (this.#end()) this.#settlement.abort(reason, this.#delivery());
   }
 
   touch(): void {
@@ -204,7 +210,7 @@ export class PendingCall<T> implements OpenCall, LifetimeOwner {
   }
 
   #reject(error: RemoteConnectorError, delivery: Delivery): void {
-    this.#settlement.reject(error.withEvidence(delivery, this.#evidence()), delivery);
+    this.#settlement.fail(error.withEvidence(delivery, this.#evidence()));
   }
 
   #delivery(): Delivery {

@@ -5,8 +5,8 @@ import { classifyMethod, emptyList } from "./declared-methods.js";
 import { encodeRequest } from "./encode-line.js";
 import type { ServerIntroduction } from "./initialize.js";
 import type { ReceivedAnswer } from "./pending-call.js";
+import { Settlement } from "../transport/index.js";
 import { detailed, detailedLocally, readList } from "./read-answer.js";
-import { Settlement } from "./settlement.js";
 import type { StdioConnection } from "./stdio-connection.js";
 import type { LegacyStdioConfig } from "./stdio-options.js";
 
@@ -91,7 +91,7 @@ export class RequestSender {
 
 function rejected(reason: unknown): Promise<never> {
   const settlement = new Settlement<never>();
-  settlement.reject(reason, "not_sent");
+  settlement.abort(reason, "not_sent");
   return settlement.promise;
 }
 

@@ -1,4 +1,4 @@
-import { deliveryOf } from "../errors.js";
+import { deliveryOf, isRemoteConnectorError } from "../errors.js";
 import {
   type CallToolResult,
   type DetailedResult,
@@ -17,6 +17,7 @@ import {
   walkTools,
   type WithDetail,
 } from "../protocol/index.js";
+import { Settlement } from "../transport/index.js";
 import type { ProcessExit } from "../transport/process/index.js";
 import type { LegacyCallOptions, LegacyListAllToolsOptions } from "./call-options.js";
 import { refuseArgument } from "./encode-line.js";
@@ -24,7 +25,6 @@ import { type StartedServer, startServer } from "./handshake.js";
 import type { ReceivedAnswer } from "./pending-call.js";
 import { readToolPage } from "./read-answer.js";
 import { RequestSender } from "./request-sender.js";
-import { Settlement } from "./settlement.js";
 import type { StdioConnection } from "./stdio-connection.js";
 import { type LegacyStdioConfig, type LegacyStdioOptions, resolveLegacyStdioOptions } from "./stdio-options.js";
 
@@ -72,10 +72,10 @@ export class LegacyStdioClient {
       void startServer(config).then((outcome) =>
         outcome.kind === "started"
           ? settlement.resolve(new LegacyStdioClient(outcome, config))
-          : settlement.reject(outcome.reason, outcome.delivery),
+          : settlement.abort(outcome.reason, outcome.delivery),
       );
     } catch (error) {
-      settlement.reject(error, "not_sent");
+      settlement.abort(error, "not_sent");
     }
     return settlement.promise;
   }
@@ -159,7 +159,10 @@ export class LegacyStdioClient {
         settlement.resolve({ tools, contracts, duplicates, definitions, diagnostics });
         return undefined;
       },
-      (reason: unknown) => settlement.reject(reason, deliveryOf(last) ?? "not_sent"),
+      (reason: unknown) => {
+        if (isRemoteConnectorError(reason) && reason !== options.signal?.reason) settlement.fail(reason);
+        else settlement.abort(reason, deliveryOf(last) ?? "not_sent");
+      },
     );
     return settlement.promise;
   }

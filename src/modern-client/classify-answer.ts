@@ -1,25 +1,37 @@
-import { RemoteConnectorError } from "../errors.js";
+import { type Delivery, RemoteConnectorError } from "../errors.js";
 import {
   classifyMessage,
   invalidAnswer,
   isJsonObject,
   type JsonObject,
-  type JsonRpcError,
   type Message,
   peerError,
+  plainText,
   type PeerErrorContext,
   type RequestId,
   StreamDecoder,
 } from "../protocol/index.js";
-import { type AnswerHead, deliveryByStatus, hintsOf, isSuccess, snippetOf } from "../transport/index.js";
+import { type AnswerHead, deliveryByStatus, hintsOf, isSuccess, shownUrl, snippetOf } from "../transport/index.js";
 
 /** What an answer means for the request that waits for it. */
 export type AnswerVerdict =
   | { readonly kind: "result"; readonly result: JsonObject; readonly idAsString: boolean }
   | { readonly kind: "failed"; readonly error: RemoteConnectorError; readonly idAsString?: boolean | undefined };
 
+type ResponseMessage = Extract<Message, { readonly kind: "result" | "error" }>;
+
 /** Whether a response's id is the pending one: by type and value, or as the string that some servers make of a number. */
 export type IdMatch = "same" | "as_string" | "absent" | "other";
+
+/** An answer that is no stream. */
+export interface WholeAnswer {
+  readonly head: AnswerHead;
+  readonly body: Uint8Array;
+  /** False when the connection broke, or a deadline passed, on its way. */
+  readonly isWhole: boolean;
+  /** Where it came from: what a relative redirect starts at. */
+  readonly url: URL;
+}
 
 /** Compares a response's id with the only pending one. `0` and `""` are ordinary ids. */
 export function matchId(id: RequestId | undefined, pending: number): IdMatch {
@@ -37,17 +49,19 @@ const MAY_ASK_FOR_INPUT: ReadonlySet<string> = new Set(["tools/call", "resources
  * A JSON-RPC error reaches the caller whatever the status and media type; a result only with a 2xx and
  * `application/json`. Source: 2026-07-28, Streamable HTTP, Sending Messages; Overview, Responses.
  */
-export function classifyAnswer(head: AnswerHead, body: Uint8Array, method: string, pending: number): AnswerVerdict {
+export function classifyAnswer(answer: WholeAnswer, method: string, pending: number): AnswerVerdict {
+  const { head, body } = answer;
   if (isSuccess(head.status)) {
-    if (head.mediaType !== "application/json") return unexpected(head, body, "neither JSON nor an event stream");
+    if (head.mediaType !== "application/json") return unexpected(answer, "neither JSON nor an event stream");
     const value = parseJson(textOf(body));
-    if (value === undefined) return unexpected(head, body, "a body that is no JSON");
+    if (value === undefined) return unexpected(answer, "a body that is no JSON");
     return classifyResponse(classifyMessage(value), method, pending, head);
   }
-  const error = errorIn(head, body, pending);
-  if (error !== undefined) return { kind: "failed", error: peerError(error, contextOf(head)) };
-  if (head.status < 400) return redirected(head);
-  return unexpected(head, body, `the status ${String(head.status)} without a JSON-RPC error`);
+  const response = responseIn(answer, pending);
+  if (response?.kind === "error") return { kind: "failed", error: peerError(response.error, contextOf(head)) };
+  const reason = `the status ${String(head.status)} without a JSON-RPC error`;
+  if (response?.kind === "result") return unexpected(answer, reason, "answered");
+  return head.status < 400 ? redirected(answer) : unexpected(answer, reason);
 }
 
 /** Judges a JSON-RPC message that must be the response. */
@@ -76,25 +90,29 @@ function faultOfResult(result: JsonObject, method: string): RemoteConnectorError
   const type = result["resultType"];
   if (type === undefined || type === "complete") return undefined;
   if (type !== "input_required" || !MAY_ASK_FOR_INPUT.has(method)) {
-    return invalidAnswer(`a result of the unknown type ${JSON.stringify(type)?.slice(0, 64)}`);
+    return invalidAnswer(
+      `a result of the unknown type ${typeof type === "string" ? plainText(type, 64) : typeof type}`,
+    );
   }
   const requests = result["inputRequests"];
   const [key, request] = (isJsonObject(requests) ? Object.entries(requests)[0] : undefined) ?? ["", undefined];
   const asked = isJsonObject(request) ? request["method"] : undefined;
-  const capability = typeof asked === "string" ? (asked.split("/")[0] ?? "") : "";
+  const capability = typeof asked === "string" ? plainText(asked.split("/", 1)[0] ?? "", 64) : "";
   return new RemoteConnectorError("input_required", {
     message: `The server asks for input that nothing here answers: ${capability === "" ? "of no kind" : capability}.`,
     delivery: "answered",
-    details: { capability, key },
+    details: { capability, key: plainText(key, 128) },
   });
 }
 
-/** A failed answer's JSON-RPC error, in JSON or in an event, when it is meant for the pending request. */
-function errorIn(head: AnswerHead, body: Uint8Array, pending: number): JsonRpcError | undefined {
+/** A failed answer's JSON-RPC response, in JSON or in an event, when it is meant for the pending request. */
+function responseIn({ head, body, isWhole }: WholeAnswer, pending: number): ResponseMessage | undefined {
+  if (!isWhole) return undefined;
   const values = head.mediaType === "text/event-stream" ? eventsOf(body) : [parseJson(textOf(body))];
   for (const value of values) {
     const message = classifyMessage(value);
-    if (message.kind === "error" && matchId(message.id, pending) !== "other") return message.error;
+    const isResponse = message.kind === "error" || message.kind === "result";
+    if (isResponse && matchId(message.id, pending) !== "other") return message;
   }
   return undefined;
 }
@@ -114,27 +132,27 @@ function contextOf(head: AnswerHead | undefined): PeerErrorContext {
   return head === undefined ? {} : { httpStatus: head.status, ...hintsOf(head.headers) };
 }
 
-function redirected(head: AnswerHead): AnswerVerdict {
+function redirected({ head, url }: WholeAnswer): AnswerVerdict {
   const value = head.headers["location"];
   const location = (Array.isArray(value) ? value[0] : value) ?? "";
-  const shown = location.split(/[?#]/, 1)[0] ?? "";
   const error = new RemoteConnectorError("redirect_refused", {
     message: `The server redirects with ${String(head.status)}, which is not followed.`,
     delivery: "answered",
     details: {
       status: head.status,
-      location: shown.replace(/\/\/[^/@]*@/, "//"),
+      location: URL.canParse(location, url.href) ? shownUrl(new URL(location, url)) : "",
       reason: "redirects are not followed",
     },
   });
   return { kind: "failed", error };
 }
 
-function unexpected(head: AnswerHead, body: Uint8Array, reason: string): AnswerVerdict {
+/** An answer that did not come whole is not known, whatever its status says. */
+function unexpected({ head, body, isWhole }: WholeAnswer, reason: string, delivery?: Delivery): AnswerVerdict {
   const { status, mediaType } = head;
   const error = new RemoteConnectorError("unexpected_answer", {
     message: `The answer has ${reason}.`,
-    delivery: deliveryByStatus(status),
+    delivery: isWhole ? (delivery ?? deliveryByStatus(status)) : "unknown",
     details: { status, mediaType, snippet: snippetOf(body), reason, ...hintsOf(head.headers) },
   });
   return { kind: "failed", error };

@@ -8,7 +8,7 @@ import {
 } from "../protocol/index.js";
 import { countOption, refuseOption, refuseUnknownOptions } from "../options.js";
 import {
-  appendHeaders,
+  addHeaders,
   type Authorize,
   type HeaderMap,
   parseEndpoint,
@@ -51,7 +51,8 @@ export interface ModernClientConfig {
   /** The headers that every request has, as a flat list. */
   readonly headers: readonly string[];
   readonly walk: ListWalkLimits;
-  readonly onDiagnostic: ((diagnostic: Diagnostic) => void) | undefined;
+  /** Never throws. */
+  readonly onDiagnostic: (diagnostic: Diagnostic) => void;
 }
 
 const OPTION_NAMES: readonly (keyof ModernStreamableHTTPClientOptions)[] = [
@@ -88,7 +89,7 @@ export function resolveModernClientOptions(options: ModernStreamableHTTPClientOp
     "MCP-Protocol-Version",
     MODERN_REVISION,
   ];
-  appendHeaders(headers, options.headers ?? {});
+  addHeaders(headers, options.headers ?? {});
   return {
     url: parseEndpoint(options.endpoint, transport),
     transport,
@@ -100,6 +101,19 @@ export function resolveModernClientOptions(options: ModernStreamableHTTPClientOp
       maxItems: countOption("maxItems", options.maxItems, LIST_WALK_LIMITS.maxItems),
       maxListBytes: countOption("maxListBytes", options.maxListBytes, LIST_WALK_LIMITS.maxListBytes),
     },
-    onDiagnostic: options.onDiagnostic,
+    onDiagnostic: carefully(options.onDiagnostic ?? ignore),
   };
 }
+
+/** What a listener throws must not become the fate of the calls that it listens to. */
+function carefully(listener: (diagnostic: Diagnostic) => void): (diagnostic: Diagnostic) => void {
+  return (diagnostic) => {
+    try {
+      listener(diagnostic);
+    } catch {
+      // The diagnostic is with its call as well.
+    }
+  };
+}
+
+function ignore(): void {}

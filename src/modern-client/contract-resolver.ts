@@ -1,6 +1,6 @@
 import { isRemoteConnectorError } from "../errors.js";
 import { RpcCode, type ToolListCheck, type ToolWalkResult } from "../protocol/index.js";
-import { ContractBook, type KnownContract, knownIn } from "./contract-book.js";
+import { ContractBook, type KnownContract, metBy } from "./contract-book.js";
 
 /** Begins a walk through the tools; `onPage` sees what is known after each page. */
 export type ToolWalk = (onPage: (check: ToolListCheck) => void) => Promise<ToolWalkResult>;
@@ -24,6 +24,9 @@ export class ContractResolver {
   #waiting: Set<Waiter> | undefined;
   /** Who waits for a walk that must begin later than the one under way. */
   #later = new Set<Waiter>();
+  /** Walks begun, and the number of the one that the book has: a slow walk must not undo a later one. */
+  #begun = 0;
+  #inBook = 0;
 
   constructor(walk: ToolWalk) {
     this.#walk = walk;
@@ -40,7 +43,11 @@ export class ContractResolver {
 
   /** What a walk says of the tool that begins after this moment. */
   findAnew(tool: string): Promise<KnownContract> {
-    if (this.#waiting === undefined) return this.find(tool);
+    // A walk that nobody waits for any more must hold nobody up.
+    if (this.#waiting === undefined || this.#waiting.size === 0) {
+      this.#waiting = undefined;
+      return this.find(tool);
+    }
     return new Promise((resolve, reject) => {
       this.#later.add({ tool, resolve, reject });
     });
@@ -48,9 +55,14 @@ export class ContractResolver {
 
   #begin(waiting: Set<Waiter>): void {
     this.#waiting = waiting;
+    this.#begun += 1;
+    const number = this.#begun;
     this.#walk((check) => serve(waiting, check)).then(
       ({ check }) => {
-        this.book.replace(check);
+        if (number > this.#inBook) {
+          this.#inBook = number;
+          this.book.replace(check);
+        }
         this.#conclude(waiting, (waiter) => waiter.resolve(this.book.find(waiter.tool)));
       },
       (error: unknown) => this.#conclude(waiting, (waiter) => concludeFailed(waiter, error)),
@@ -58,8 +70,9 @@ export class ContractResolver {
   }
 
   #conclude(waiting: ReadonlySet<Waiter>, conclude: (waiter: Waiter) => void): void {
-    this.#waiting = undefined;
     for (const waiter of waiting) conclude(waiter);
+    if (this.#waiting !== waiting) return;
+    this.#waiting = undefined;
     if (this.#later.size === 0) return;
     const later = this.#later;
     this.#later = new Set();
@@ -69,8 +82,8 @@ export class ContractResolver {
 
 function serve(waiting: Set<Waiter>, check: ToolListCheck): void {
   for (const waiter of waiting) {
-    const known = knownIn(check, waiter.tool);
-    if (known.kind === "unknown") continue;
+    const known = metBy(check, waiter.tool);
+    if (known === undefined) continue;
     waiting.delete(waiter);
     waiter.resolve(known);
   }

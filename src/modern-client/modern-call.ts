@@ -1,19 +1,14 @@
-import {
-  type Delivery,
-  type DeliveryEvidence,
-  isRemoteConnectorError,
-  recordDelivery,
-  RemoteConnectorError,
-} from "../errors.js";
+import { type Delivery, type DeliveryEvidence, isRemoteConnectorError, RemoteConnectorError } from "../errors.js";
 import {
   classifyMessage,
   type Diagnostic,
   type Message,
   type MirroredHeader,
+  plainText,
   RpcCode,
   type StreamEvent,
 } from "../protocol/index.js";
-import type { AnswerHead, HttpCall, HttpCallOwner } from "../transport/index.js";
+import { type AnswerHead, type HttpCall, type HttpCallOwner, Settlement } from "../transport/index.js";
 import type { CallContext, CallPlan } from "./call-plan.js";
 import { type AnswerVerdict, classifyAnswer, classifyResponse, matchId, parseJson } from "./classify-answer.js";
 import { NotificationRelay } from "./notification-relay.js";
@@ -27,13 +22,11 @@ import { encodeBody, encodeHeaders } from "./request-message.js";
  * could be made, and when the server refused the headers and a fresh list gives other ones.
  */
 export class ModernCall<T> implements HttpCallOwner {
-  readonly promise: Promise<T>;
+  readonly #settlement = new Settlement<T>();
   readonly #context: CallContext;
   readonly #plan: CallPlan<T>;
   readonly #startedAt: number;
   readonly #diagnostics: Diagnostic[] = [];
-  readonly #resolve: (value: T) => void;
-  readonly #reject: (reason: unknown) => void;
   #attempt = 0;
   #id = 0;
   #mirrored: readonly MirroredHeader[] = [];
@@ -52,24 +45,18 @@ export class ModernCall<T> implements HttpCallOwner {
     if (onProgress !== undefined || onNotification !== undefined) {
       this.#relay = new NotificationRelay(plan.options, (diagnostic) => this.#note(diagnostic));
     }
-    let resolve: (value: T) => void = unset;
-    let reject: (reason: unknown) => void = unset;
-    this.promise = new Promise<T>((onValue, onReason) => {
-      resolve = onValue;
-      reject = onReason;
-    });
-    this.#resolve = resolve;
-    this.#reject = reject;
+  }
+
+  get promise(): Promise<T> {
+    return this.#settlement.promise;
   }
 
   /** Sends the request. Failures settle the promise; nothing is thrown. */
   start(): this {
-    const { options, mirrored } = this.#plan;
-    if (options.signal?.aborted === true) {
-      this.onAbort(options.signal.reason, "not_sent");
-    } else if (typeof mirrored === "function") {
+    const { mirrored } = this.#plan;
+    if (typeof mirrored === "function") {
       this.#await(
-        mirrored(),
+        mirrored,
         "not_sent",
         (headers) => this.#sendWith(headers),
         (error) => this.#failUnsent(error),
@@ -80,12 +67,26 @@ export class ModernCall<T> implements HttpCallOwner {
     return this;
   }
 
-  onBody(head: AnswerHead, body: Uint8Array): void {
-    this.#conclude(classifyAnswer(head, body, this.#plan.request.method, this.#id), body);
+  onBody(head: AnswerHead, body: Uint8Array, isWhole: boolean): void {
+    try {
+      const { url } = this.#context.endpoint;
+      const verdict = classifyAnswer({ head, body, isWhole, url }, this.#plan.request.method, this.#id);
+      this.#conclude(verdict, body);
+    } catch (error) {
+      this.#failInternally(error);
+    }
   }
 
-  onEvent({ data, unterminated }: StreamEvent): void {
-    if (data === "") return;
+  onEvent(event: StreamEvent): void {
+    try {
+      if (event.data !== "") this.#read(event);
+    } catch (error) {
+      this.#http?.finish();
+      this.#failInternally(error);
+    }
+  }
+
+  #read({ data, unterminated }: StreamEvent): void {
     const message = classifyMessage(parseJson(data));
     if (unterminated && message.kind !== "invalid") {
       this.#note({ kind: "unterminated_event", message: "The last event of the stream came without its blank line." });
@@ -98,7 +99,7 @@ export class ModernCall<T> implements HttpCallOwner {
         this.#note({
           kind: "server_request",
           message: "The server sent a request, which this revision does not allow.",
-          subject: message.method,
+          subject: plainText(message.method, 128),
         });
         return;
       case "invalid":
@@ -126,19 +127,19 @@ export class ModernCall<T> implements HttpCallOwner {
     );
   }
 
-  onFailure(error: RemoteConnectorError): void {
-    if (error.code === "connect_failed" && !this.#reconnected && !this.#context.endpoint.isClosed) {
+  onFailure(error: RemoteConnectorError, noConnection: boolean): void {
+    if (noConnection && !this.#reconnected && !this.#context.endpoint.isClosed) {
       this.#reconnected = true;
       this.#send();
       return;
     }
-    this.#fail(error);
+    const isTotal = isRemoteConnectorError(error, "timeout") && error.details.phase === "total";
+    // A later attempt had only what was left of the deadline; the caller knows the whole.
+    this.#fail(isTotal ? this.#totalTimeout(error.delivery) : error);
   }
 
   onAbort(reason: unknown, delivery: Delivery): void {
-    if (!this.#settle()) return;
-    recordDelivery(this.promise, reason, delivery);
-    this.#reject(reason);
+    if (this.#settle()) this.#settlement.abort(reason, delivery);
   }
 
   #send(): void {
@@ -147,6 +148,7 @@ export class ModernCall<T> implements HttpCallOwner {
     this.#attempt += 1;
     this.#id = this.#context.nextId();
     this.#sawJunk = false;
+    this.#relay?.begin();
     try {
       const progressToken = options.onProgress === undefined ? undefined : this.#id;
       const metaJson = encodeMeta(config.meta, { members: request.meta, progressToken, logLevel: options.logLevel });
@@ -184,17 +186,21 @@ export class ModernCall<T> implements HttpCallOwner {
       this.#note({ kind: "id_echoed_as_string", message: "The response carries our id as a string." });
     }
     if (verdict.kind === "failed") {
-      const { error } = verdict;
-      if (isRemoteConnectorError(error, "peer_error") && this.#correct(error)) return;
-      this.#fail(error);
+      const error = this.#withEvidence(verdict.error);
+      if (!isRemoteConnectorError(error, "peer_error") || !this.#correct(error)) this.#fail(error);
       return;
     }
     try {
       const value = this.#plan.shape({ result: verdict.result, message, diagnostics: this.#diagnostics });
-      if (this.#settle()) this.#resolve(value);
+      if (this.#settle()) this.#settlement.resolve(value);
     } catch (error) {
-      this.#fail(error);
+      if (isRemoteConnectorError(error)) this.#fail(this.#withEvidence(error));
+      else this.#failInternally(error);
     }
+  }
+
+  #withEvidence(error: RemoteConnectorError): RemoteConnectorError {
+    return this.#http === undefined ? error : error.withEvidence(error.delivery, this.#http.evidence());
   }
 
   /** Whether another attempt with other headers is under way. */
@@ -206,7 +212,7 @@ export class ModernCall<T> implements HttpCallOwner {
     this.#corrected = true;
     const giveUp = (): void => this.#fail(refusal);
     this.#await(
-      correctHeaders(),
+      correctHeaders,
       "answered",
       (headers) => {
         if (headers === undefined || sameHeaders(headers, this.#mirrored)) giveUp();
@@ -219,20 +225,26 @@ export class ModernCall<T> implements HttpCallOwner {
 
   /** Waits under the call's own signal and total deadline, while no request of it is under way. */
   #await<V>(
-    promise: Promise<V>,
+    begin: () => Promise<V>,
     delivery: Delivery,
     onValue: (value: V) => void,
     onError: (error: unknown) => void,
   ): void {
     const { deadlines, options } = this.#plan;
+    const { signal } = options;
+    if (signal?.aborted === true) {
+      this.onAbort(signal.reason, delivery);
+      return;
+    }
     const lifetime = this.#context.endpoint.lifetimes.open(
       {
         onAbort: (reason) => this.onAbort(reason, delivery),
-        onDeadline: () => this.#fail(totalTimeout(deadlines.totalTimeoutMs, delivery)),
+        onDeadline: () => this.#fail(this.#totalTimeout(delivery)),
       },
-      { ...deadlines, totalTimeoutMs: this.#timeLeft(), signal: options.signal },
+      { ...deadlines, totalTimeoutMs: this.#timeLeft(), signal },
     );
-    promise.then(
+    // Begun when the watch is open: what begins can be the caller's code, and may abort the call.
+    begin().then(
       (value) => {
         lifetime.close();
         if (!this.#settled) onValue(value);
@@ -242,6 +254,16 @@ export class ModernCall<T> implements HttpCallOwner {
         if (!this.#settled) onError(error);
       },
     );
+  }
+
+  #totalTimeout(delivery: Delivery): RemoteConnectorError<"timeout"> {
+    const limitMs = this.#plan.deadlines.totalTimeoutMs;
+    const error = new RemoteConnectorError("timeout", {
+      message: `The call passed its total deadline of ${String(limitMs)} ms (totalTimeoutMs).`,
+      delivery,
+      details: { phase: "total", option: "totalTimeoutMs", limitMs, evidence: this.#http?.evidence() ?? NOTHING_SENT },
+    });
+    return error;
   }
 
   #sendWith(mirrored: readonly MirroredHeader[]): void {
@@ -261,13 +283,26 @@ export class ModernCall<T> implements HttpCallOwner {
     this.#note({ kind: "not_a_message", message: `Data on the stream is no JSON-RPC message: ${reason}.` });
   }
 
+  /** A peer that has much to be tolerated must not fill our memory with it. */
   #note(diagnostic: Diagnostic): void {
-    this.#diagnostics.push(diagnostic);
-    this.#context.config.onDiagnostic?.(diagnostic);
+    if (this.#diagnostics.length < DIAGNOSTICS_KEPT) this.#diagnostics.push(diagnostic);
+    this.#context.config.onDiagnostic(diagnostic);
   }
 
   #fail(error: unknown): void {
-    if (this.#settle()) this.#reject(error);
+    if (this.#settle()) this.#settlement.fail(error);
+  }
+
+  #failInternally(cause: unknown): void {
+    const evidence = this.#http?.evidence() ?? NOTHING_SENT;
+    this.#fail(
+      new RemoteConnectorError("internal_error", {
+        message: "A fault inside the client ended the call.",
+        delivery: evidence.handedOver ? "unknown" : "not_sent",
+        details: { reason: "unexpected throw", evidence },
+        cause,
+      }),
+    );
   }
 
   #settle(): boolean {
@@ -276,6 +311,8 @@ export class ModernCall<T> implements HttpCallOwner {
     return true;
   }
 }
+
+const DIAGNOSTICS_KEPT = 100;
 
 const STREAM_HEAD: AnswerHead = { status: 200, mediaType: "text/event-stream", headers: {} };
 
@@ -287,18 +324,6 @@ const NOTHING_SENT: DeliveryEvidence = {
   attempts: 0,
 };
 
-function totalTimeout(limitMs: number, delivery: Delivery): RemoteConnectorError<"timeout"> {
-  return new RemoteConnectorError("timeout", {
-    message: `The call passed its total deadline of ${String(limitMs)} ms (totalTimeoutMs).`,
-    delivery,
-    details: { phase: "total", option: "totalTimeoutMs", limitMs },
-  });
-}
-
 function sameHeaders(a: readonly MirroredHeader[], b: readonly MirroredHeader[]): boolean {
   return a.length === b.length && a.every(({ header, value }, i) => header === b[i]?.header && value === b[i]?.value);
-}
-
-function unset(): void {
-  // Replaced synchronously by the promise's executor.
 }

@@ -1,4 +1,4 @@
-import { deliveryOf, isRemoteConnectorError, recordDelivery, RemoteConnectorError } from "../errors.js";
+import { deliveryOf, isRemoteConnectorError, RemoteConnectorError } from "../errors.js";
 import {
   type CallToolResult,
   type DetailedResult,
@@ -12,7 +12,6 @@ import {
   mirrorArguments,
   type MirroredHeader,
   MODERN_REVISIONS,
-  RawJson,
   type ToolContract,
   type ToolCall,
   toolEntries,
@@ -24,7 +23,13 @@ import {
   walkTools,
   type WithDetail,
 } from "../protocol/index.js";
-import { type Deadlines, HttpEndpoint, LIFECYCLE_TIMEOUT_MS, resolveDeadlines } from "../transport/index.js";
+import {
+  type Deadlines,
+  HttpEndpoint,
+  LIFECYCLE_TIMEOUT_MS,
+  resolveDeadlines,
+  Settlement,
+} from "../transport/index.js";
 import { type CallOptions, checkCallOptions, type ListAllToolsOptions, type ToolCallOptions } from "./call-options.js";
 import {
   type ModernClientConfig,
@@ -35,7 +40,7 @@ import type { KnownContract } from "./contract-book.js";
 import { ContractResolver } from "./contract-resolver.js";
 import { type CallContext, type CallOutcome, type CallPlan, rawResultOf } from "./call-plan.js";
 import { ModernCall } from "./modern-call.js";
-import { prepareRequest, prepareToolCall } from "./request-message.js";
+import { type OutgoingRequest, prepareRequest, prepareToolCall } from "./request-message.js";
 
 /**
  * A client for one MCP server over Streamable HTTP in revision 2026-07-28: stateless, one POST per request.
@@ -107,19 +112,22 @@ export class ModernStreamableHTTPClient {
    * Rejects in addition with `no_progress` and `limit_exceeded` (both `answered`): a list is never cut silently.
    */
   listAllTools(options: ListAllToolsOptions = {}): Promise<ToolList> {
+    const settlement = new Settlement<ToolList>();
     let last: Promise<unknown> | undefined;
     const onRequest = (page: Promise<unknown>): void => void (last = page);
-    const walk = this.#walk(options, { keepsDefinitions: options.definitions, onRequest });
-    const promise = walk.then(({ tools, check, definitions }) => {
-      this.#contracts.book.replace(check);
-      const { contracts, duplicates, diagnostics } = check;
-      return { tools, contracts, duplicates, definitions, diagnostics };
-    });
-    // A caller's own reason carries no verdict; the last page's is the walk's.
-    promise.catch((reason: unknown) => {
-      if (!isRemoteConnectorError(reason)) recordDelivery(promise, reason, deliveryOf(last) ?? "not_sent");
-    });
-    return promise;
+    this.#walk(options, { keepsDefinitions: options.definitions, onRequest }).then(
+      ({ tools, check, definitions }) => {
+        this.#contracts.book.replace(check);
+        const { contracts, duplicates, diagnostics } = check;
+        settlement.resolve({ tools, contracts, duplicates, definitions, diagnostics });
+      },
+      (reason: unknown) => {
+        // The verdict on a caller's own reason is that of the last page.
+        if (isRemoteConnectorError(reason) && reason !== options.signal?.reason) settlement.fail(reason);
+        else settlement.abort(reason, deliveryOf(last) ?? "not_sent");
+      },
+    );
+    return settlement.promise;
   }
 
   /**
@@ -137,11 +145,11 @@ export class ModernStreamableHTTPClient {
     try {
       checkCallOptions(options);
       const { name } = call;
-      const args = call.arguments instanceof RawJson ? call.arguments.value : call.arguments;
+      const request = prepareToolCall(name, call.arguments, options.meta);
       const known = options.contract === undefined ? this.#contracts.book.find(name) : knownContract(options.contract);
-      const mirror = (found: KnownContract): MirroredHeader[] => mirrorArguments(contractOf(found, name), args);
+      const mirror = (found: KnownContract): readonly MirroredHeader[] => mirrorCall(contractOf(found, name), request);
       return this.#start<unknown>({
-        request: prepareToolCall(name, call.arguments, options.meta),
+        request,
         options,
         deadlines: resolveDeadlines(options, this.#config.transport),
         mirrored: known.kind === "unknown" ? () => this.#contracts.find(name).then(mirror) : mirror(known),
@@ -149,7 +157,7 @@ export class ModernStreamableHTTPClient {
         shape: options.detail === true ? detailed(identity) : resultOf,
       });
     } catch (error) {
-      return Promise.reject(error);
+      return rejected(error);
     }
   }
 
@@ -186,7 +194,7 @@ export class ModernStreamableHTTPClient {
         shape: options.detail === true ? detailed(shape) : (outcome) => shape(outcome.result, outcome),
       });
     } catch (error) {
-      return Promise.reject(error);
+      return rejected(error);
     }
   }
 
@@ -216,7 +224,7 @@ export class ModernStreamableHTTPClient {
       return page;
     };
     return walkTools(fetchPage, { ...wanted, limits: this.#config.walk, honoursHeaders: true }).then((walked) => {
-      for (const diagnostic of walked.check.diagnostics) this.#config.onDiagnostic?.(diagnostic);
+      for (const diagnostic of walked.check.diagnostics) this.#config.onDiagnostic(diagnostic);
       return walked;
     });
   }
@@ -229,7 +237,7 @@ export class ModernStreamableHTTPClient {
 
   #report(diagnostic: Diagnostic, outcome: CallOutcome): void {
     outcome.diagnostics.push(diagnostic);
-    this.#config.onDiagnostic?.(diagnostic);
+    this.#config.onDiagnostic(diagnostic);
   }
 }
 
@@ -257,6 +265,20 @@ function detailed<T>(shape: (result: JsonObject, outcome: CallOutcome) => T) {
   });
 }
 
+/** What can't be sent is refused like everything else: by the promise, which knows its verdict. */
+function rejected(error: unknown): Promise<never> {
+  const settlement = new Settlement<never>();
+  settlement.abort(error, "not_sent");
+  return settlement.promise;
+}
+
+/** Mirrors what was encoded, not the caller's objects, which can change or encode to something else. */
+function mirrorCall(contract: ToolContract, { argumentsJson }: OutgoingRequest): readonly MirroredHeader[] {
+  if (contract.parameters.length === 0 || argumentsJson === undefined) return NO_HEADERS;
+  const args: unknown = JSON.parse(argumentsJson);
+  return mirrorArguments(contract, args);
+}
+
 function knownContract(contract: ToolContract): KnownContract {
   return { kind: "known", contract };
 }
@@ -264,7 +286,7 @@ function knownContract(contract: ToolContract): KnownContract {
 /** A tool that no list shows is called without mirrored arguments; the server says when it misses them. */
 function contractOf(known: KnownContract, tool: string): ToolContract {
   if (known.kind === "known") return known.contract;
-  if (known.kind === "unknown") return EMPTY_CONTRACT;
+  if (known.kind !== "excluded") return EMPTY_CONTRACT;
   const { path, reason } = known;
   throw new RemoteConnectorError("invalid_tool", {
     message: `The tool ${JSON.stringify(tool)} can't be called: an x-mcp-header in its definition is ${reason}.`,

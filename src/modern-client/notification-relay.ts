@@ -11,6 +11,11 @@ export class NotificationRelay {
     this.#note = note;
   }
 
+  /** Another attempt begins: its progress has nothing to do with that of the one before. */
+  begin(): void {
+    this.#progress = -Infinity;
+  }
+
   /** `token`: the progress token of the request under way. Progress for another one is nobody's, and is ignored. */
   notify(method: string, params: unknown, token: number): void {
     const { onProgress, onNotification } = this.#handlers;

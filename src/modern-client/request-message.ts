@@ -9,6 +9,8 @@ export interface OutgoingRequest {
   readonly paramsJson: string;
   /** What `Mcp-Name` mirrors, when the method has it. */
   readonly name: string | undefined;
+  /** The arguments of a tool call, as they stand in `paramsJson`. */
+  readonly argumentsJson?: string | undefined;
   /** The caller's own `_meta`. */
   readonly meta: JsonObject | undefined;
 }
@@ -48,15 +50,16 @@ export function prepareToolCall(
   meta?: JsonObject,
 ): OutgoingRequest {
   if (typeof name !== "string") refuse("name", "must be a string");
-  let paramsJson = `"name":${JSON.stringify(name)}`;
-  if (args instanceof RawJson) {
-    if (!isJsonObject(args.value)) refuse("arguments", "must be an object");
-    paramsJson += `,"arguments":${args.text}`;
-  } else if (args !== undefined) {
-    if (!isJsonObject(args)) refuse("arguments", "must be an object");
-    paramsJson += `,"arguments":${encodeJson("arguments", args)}`;
-  }
-  return { method: "tools/call", paramsJson, name, meta };
+  const argumentsJson = encodeArguments(args);
+  const rest = argumentsJson === undefined ? "" : `,"arguments":${argumentsJson}`;
+  return { method: "tools/call", paramsJson: `"name":${JSON.stringify(name)}${rest}`, argumentsJson, name, meta };
+}
+
+function encodeArguments(args: JsonObject | RawJson | undefined): string | undefined {
+  if (args === undefined) return undefined;
+  const isRaw = args instanceof RawJson;
+  if (!isJsonObject(isRaw ? args.value : args)) refuse("arguments", "must be an object");
+  return isRaw ? args.text : encodeJson("arguments", args);
 }
 
 /** The body of a request. Source: 2026-07-28, Streamable HTTP, Sending Messages. */

@@ -1,6 +1,13 @@
 import { RemoteConnectorError } from "../errors.js";
 import { refuseOption } from "../options.js";
-import { type Implementation, isMetaKey, type JsonObject, MetaKey, MODERN_REVISION } from "../protocol/index.js";
+import {
+  type Implementation,
+  isJsonObject,
+  isMetaKey,
+  type JsonObject,
+  MetaKey,
+  MODERN_REVISION,
+} from "../protocol/index.js";
 
 /** What a client puts in every request's `_meta`, encoded once. */
 export interface ClientMeta {
@@ -38,7 +45,12 @@ export function composeClientMeta({ clientInfo, capabilities, further }: ClientM
     }
     members[key] = value;
   }
-  return { keys: new Set(Object.keys(members)), json: JSON.stringify(members).slice(1, -1) };
+  if (!isJsonObject(capabilities)) refuseOption("capabilities", "must be an object");
+  try {
+    return { keys: new Set(Object.keys(members)), json: JSON.stringify(members).slice(1, -1) };
+  } catch {
+    return refuseOption("meta", "or capabilities or clientInfo has no JSON form");
+  }
 }
 
 /**

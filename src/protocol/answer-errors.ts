@@ -1,5 +1,6 @@
 import { type AnswerHints, RemoteConnectorError } from "../errors.js";
 import type { JsonObject, JsonRpcError } from "./json-rpc.js";
+import { plainText } from "./plain-text.js";
 
 /** An answer that breaks the protocol. `unknown`: the server may have done what was asked. */
 export function invalidAnswer(reason: string): RemoteConnectorError<"invalid_answer"> {
@@ -19,7 +20,7 @@ export interface PeerErrorContext extends AnswerHints {
 export function peerError(error: JsonRpcError, context: PeerErrorContext = {}): RemoteConnectorError<"peer_error"> {
   const { code, message, data } = error;
   return new RemoteConnectorError("peer_error", {
-    message: `The server answered with the error ${String(code)}: ${message.slice(0, 256)}`,
+    message: `The server answered with the error ${String(code)}: ${plainText(message, 256)}`,
     delivery: "answered",
     details: { rpcCode: code, rpcMessage: message, rpcData: data, ...context },
   });

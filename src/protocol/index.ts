@@ -20,6 +20,7 @@ export {
 } from "./json-rpc.js";
 export { LIST_WALK_LIMITS, ListWalk, type ListWalkLimits } from "./list-walk.js";
 export { isMetaKey, isReservedMetaKey, MetaKey } from "./meta.js";
+export { plainText } from "./plain-text.js";
 export {
   type ByteRange,
   memberRange,

@@ -6,7 +6,8 @@ import type { Tool } from "./results.js";
  * digits, unknown members or their order.
  *
  * `message` is the whole response that `entries` were parsed from, and `tools` what the check of them kept. A definition
- * that the check had to mend is written anew.
+ * that the check had to mend is written anew;
+ * one that can't be, because it is too deep, has none.
  */
 export function toolDefinitions(
   message: Uint8Array,
@@ -21,7 +22,16 @@ export function toolDefinitions(
     const place = places.get(tool);
     // Copied: a view would keep its whole page in memory.
     const untouched = place === undefined ? undefined : message.slice(place.start, place.end);
-    definitions.set(tool.name, untouched ?? new TextEncoder().encode(JSON.stringify(tool)));
+    const text = untouched ?? writtenAnew(tool);
+    if (text !== undefined) definitions.set(tool.name, text);
   }
   return definitions;
+}
+
+function writtenAnew(tool: Tool): Uint8Array | undefined {
+  try {
+    return new TextEncoder().encode(JSON.stringify(tool));
+  } catch {
+    return undefined;
+  }
 }

@@ -1,4 +1,5 @@
 import type { AnswerHints, Delivery } from "../errors.js";
+import { plainText } from "../protocol/index.js";
 import type { ResponseHeaders } from "./exchange.js";
 
 /** The head of an answer. */
@@ -32,7 +33,9 @@ export function deliveryByStatus(status: number): Delivery {
 
 /** The headers that callers act on. */
 export function hintsOf(headers: ResponseHeaders): AnswerHints {
-  const wwwAuthenticate = firstValue(headers["www-authenticate"]);
+  const challenges = headers["www-authenticate"];
+  // Several lines are one list: a challenge that can be met may stand behind one that can't.
+  const wwwAuthenticate = Array.isArray(challenges) ? challenges.join(", ") : challenges;
   const retryAfter = firstValue(headers["retry-after"]);
   return {
     ...(wwwAuthenticate === undefined ? {} : { wwwAuthenticate }),
@@ -44,9 +47,7 @@ const SNIPPET_CHARACTERS = 512;
 
 /** The beginning of a body as it may be shown: bounded, without control characters. */
 export function snippetOf(body: Uint8Array): string {
-  const text = new TextDecoder().decode(body.subarray(0, SNIPPET_CHARACTERS * 4));
-  // oxlint-disable-next-line no-control-regex -- control characters are what is taken out
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ").slice(0, SNIPPET_CHARACTERS);
+  return plainText(new TextDecoder().decode(body.subarray(0, SNIPPET_CHARACTERS * 4)), SNIPPET_CHARACTERS);
 }
 
 function firstValue(value: string | string[] | undefined): string | undefined {

@@ -13,34 +13,57 @@ export class BodyReader {
   readonly kind = "body";
   readonly #limits: ReaderLimits;
   readonly #succeeds: boolean;
-  readonly #chunks: Uint8Array[] = [];
+  readonly #expected: number;
+  /** What came, and room for more. A body in one piece, as most are, is that piece. */
+  #buffer: Uint8Array = NOTHING;
   #bytes = 0;
 
   constructor(head: AnswerHead, limits: ReaderLimits) {
     this.#limits = limits;
     this.#succeeds = isSuccess(head.status);
+    const length = Number(head.headers["content-length"]);
+    this.#expected = length <= limits.maxBodyBytes ? length : 0;
   }
 
   /** Takes the next bytes. Whether no more are wanted. Throws `limit_exceeded`. */
   push(chunk: Uint8Array): boolean {
     const { maxBodyBytes, maxErrorBodyBytes } = this.#limits;
-    this.#bytes += chunk.length;
+    const total = this.#bytes + chunk.length;
     if (this.#succeeds) {
-      if (this.#bytes > maxBodyBytes) throw tooMuch("maxBodyBytes", maxBodyBytes);
-      this.#chunks.push(chunk);
+      if (total > maxBodyBytes) throw tooMuch("maxBodyBytes", maxBodyBytes);
+      this.#add(chunk);
       return false;
     }
-    const over = Math.max(0, this.#bytes - maxErrorBodyBytes);
-    this.#chunks.push(chunk.subarray(0, chunk.length - over));
+    const over = Math.max(0, total - maxErrorBodyBytes);
+    this.#add(chunk.subarray(0, chunk.length - over));
     return over > 0;
   }
 
   /** Everything that came, or that was kept of it. */
   body(): Uint8Array {
-    const [only] = this.#chunks;
-    return this.#chunks.length === 1 && only !== undefined ? only : Buffer.concat(this.#chunks);
+    return this.#buffer.subarray(0, this.#bytes);
+  }
+
+  /** Copies into one growing buffer: a list of chunks costs a hundred times the body when they are a byte each. */
+  #add(chunk: Uint8Array): void {
+    const total = this.#bytes + chunk.length;
+    if (this.#bytes === 0) {
+      this.#buffer = chunk;
+    } else {
+      if (total > this.#buffer.length || this.#bytes === this.#buffer.length) this.#grow(total);
+      this.#buffer.set(chunk, this.#bytes);
+    }
+    this.#bytes = total;
+  }
+
+  #grow(needed: number): void {
+    const grown = Buffer.allocUnsafe(Math.max(needed, this.#expected, this.#buffer.length * 2));
+    grown.set(this.#buffer.subarray(0, this.#bytes));
+    this.#buffer = grown;
   }
 }
+
+const NOTHING = new Uint8Array();
 
 /** Decodes an event stream as it comes. */
 export class StreamReader {

@@ -2,7 +2,7 @@ import type { HeaderMap } from "./headers.js";
 
 /** What an authorizer is told of a request. It can't change where the request goes. */
 export interface AuthorizeRequest {
-  readonly url: URL;
+  readonly url: string;
   /** The JSON-RPC method, or the HTTP method of a request without one. */
   readonly method: string;
   /** 1 for the first attempt of a call. */

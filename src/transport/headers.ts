@@ -9,6 +9,7 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** Headers that describe the message or the connection, and are therefore ours or the HTTP library's alone. */
 const RESERVED = new Set([
   "accept",
+  "accept-encoding",
   "connection",
   "content-encoding",
   "content-length",
@@ -24,18 +25,21 @@ const RESERVED = new Set([
 ]);
 
 /**
- * Checks headers that a caller configured or an authorizer gave, and appends them to a flat list.
+ * Checks headers that a caller configured or an authorizer gave, and adds them to a flat list, in the place of those that
+ * have the same name there.
  *
  * Throws `invalid_header` (`not_sent`) for a name that is no token, a reserved name (message and connection headers,
  * `Mcp-*`), or a value that can't be sent. The value is never shown.
  */
-export function appendHeaders(list: string[], headers: HeaderMap): void {
+export function addHeaders(list: string[], headers: HeaderMap): void {
   for (const [header, value] of Object.entries(headers)) {
     if (!TOKEN.test(header)) refuse(JSON.stringify(header.slice(0, 64)), "not an HTTP token");
     const lower = header.toLowerCase();
     if (RESERVED.has(lower) || lower.startsWith("mcp-")) refuse(header, "reserved");
     if (typeof value !== "string" || !VALUE.test(value)) refuse(header, "a value that can't be sent");
-    list.push(header, value);
+    const place = list.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === lower);
+    if (place === -1) list.push(header, value);
+    else list[place + 1] = value;
   }
 }
 

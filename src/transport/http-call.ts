@@ -6,12 +6,12 @@ import {
   isRemoteConnectorError,
   RemoteConnectorError,
 } from "../errors.js";
-import type { StreamEvent } from "../protocol/index.js";
+import { plainText, type StreamEvent } from "../protocol/index.js";
 import { type AnswerHead, hintsOf, isSuccess, readAnswerHead } from "./answer-head.js";
 import { type AnswerReader, BodyReader, StreamReader } from "./answer-reader.js";
 import type { Authorize } from "./authorize.js";
 import type { Exchange, ExchangeControl, ExchangeHandler, ResponseHeaders } from "./exchange.js";
-import { appendHeaders, type HeaderMap } from "./headers.js";
+import { addHeaders, type HeaderMap } from "./headers.js";
 import type { DeadlinePhase, Lifetime, LifetimeLimits, LifetimeOwner, Lifetimes } from "./lifetime.js";
 import type { RequestSlots, SlotWaiter } from "./request-slots.js";
 import type { TransportConfig } from "./transport-options.js";
@@ -19,11 +19,15 @@ import type { TransportConfig } from "./transport-options.js";
 /** What the calls to one endpoint share. */
 export interface HttpCallContext {
   readonly url: URL;
+  /** Path and query of the URL. */
+  readonly path: string;
   readonly config: TransportConfig;
   readonly authorize: Authorize | undefined;
   readonly exchange: Exchange;
   readonly lifetimes: Lifetimes;
   readonly slots: RequestSlots;
+  /** Finished streams that are being drained. */
+  draining: number;
 }
 
 /** One HTTP request to an endpoint. */
@@ -47,11 +51,15 @@ export interface HttpCallRequest {
 export interface HttpCallOwner {
   /** An event of a 2xx stream, in order. Call {@link HttpCall.finish} when it was the last one needed. */
   onEvent(event: StreamEvent): void;
-  /** A whole answer that is no 2xx stream, of any status and media type. A failed one's body may be cut at its limit. */
-  onBody(head: AnswerHead, body: Uint8Array): void;
+  /**
+   * An answer that is no 2xx stream, of any status and media type. A failed one's body may be cut at its limit, and is told
+   * too when the connection broke, or a deadline passed, on its way: then it is not `whole`.
+   */
+  onBody(head: AnswerHead, body: Uint8Array, whole: boolean): void;
   /** The stream ended, and `finish` was not called. */
   onStreamEnd(evidence: DeliveryEvidence): void;
-  onFailure(error: RemoteConnectorError): void;
+  /** `noConnection`: none could be made, so that another attempt may find one. */
+  onFailure(error: RemoteConnectorError, noConnection: boolean): void;
   /** The caller's signal fired. */
   onAbort(reason: unknown, delivery: Delivery): void;
 }
@@ -73,6 +81,8 @@ type State =
 /** How long and how much the rest of a finished stream may take before its connection is given up. */
 const DRAIN_MS = 1_000;
 const DRAIN_BYTES = 64 * 1024;
+/** How many streams of an endpoint may be drained at once. The connections of further ones are given up right away. */
+export const MAX_DRAINING = 8;
 
 /**
  * One HTTP request and its answer: its turn, its authorization, its deadlines, its limits, and the evidence for the
@@ -87,6 +97,7 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
   #state: State = "queued";
   #lifetime: Lifetime | undefined;
   #holdsSlot = false;
+  #handedOver = false;
   #control: ExchangeControl | undefined;
   #head: AnswerHead | undefined;
   #reader: AnswerReader | undefined;
@@ -107,6 +118,11 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
   }
 
   start(): void {
+    const { signal } = this.#request.limits;
+    if (signal?.aborted === true) {
+      this.onAbort(signal.reason);
+      return;
+    }
     this.#lifetime = this.#context.lifetimes.open(this, this.#request.limits);
     try {
       this.#context.slots.take(this);
@@ -120,6 +136,11 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
     if (this.#state !== "answer") return;
     this.#release();
     this.#state = "draining";
+    this.#context.draining += 1;
+    if (this.#context.draining > MAX_DRAINING) {
+      this.#stopDraining();
+      return;
+    }
     // A stream that ends in this very chunk, as most do, needs no watch.
     queueMicrotask(() => this.#watchDrain());
   }
@@ -127,6 +148,17 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
   /** Ends the call from our side. Nothing happens when it has ended. */
   cancel(error: RemoteConnectorError<"cancelled">): void {
     this.#fail("cancelled", error.message, error.details);
+  }
+
+  /** What was seen so far, or until the end. */
+  evidence(): DeliveryEvidence {
+    return {
+      handedOver: this.#handedOver,
+      headersSeen: this.#head !== undefined,
+      messages: this.#messages,
+      elapsedMs: Math.round(this.#context.config.clock.now() - this.#startedAt),
+      attempts: this.#request.attempt,
+    };
   }
 
   onSlot(): void {
@@ -141,7 +173,7 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
     this.#state = "authorizing";
     try {
       const { operation, attempt } = this.#request;
-      const given = authorize({ url, method: operation, attempt });
+      const given = authorize({ url: url.href, method: operation, attempt });
       if (isThenable(given)) {
         given.then(
           (headers) => this.#dispatch(headers),
@@ -161,12 +193,9 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
       return;
     }
     this.#control = control;
-    const refusal = this.#request.admit?.();
-    if (refusal !== undefined) {
-      this.#fail("not_admitted", `The request was not admitted: ${refusal}.`, { reason: refusal });
-      return;
-    }
+    if (!this.#isAdmitted()) return;
     this.#state = "sent";
+    this.#handedOver = true;
     this.#lifetime?.established();
   }
 
@@ -175,8 +204,8 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
     this.#lifetime?.touch();
     this.#head = readAnswerHead(status, headers);
     const encoding = headers["content-encoding"];
-    if (encoding !== undefined && encoding !== "identity") {
-      this.#failUnexpectedly("a content encoding that was not asked for");
+    if (encoding !== undefined && String(encoding).toLowerCase() !== "identity") {
+      this.#failEncoded(this.#head);
       return;
     }
     const isStream = isSuccess(status) && this.#head.mediaType === "text/event-stream" && this.#request.acceptsStream;
@@ -194,7 +223,7 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
     if (this.#state !== "answer") return;
     this.#lifetime?.touch();
     try {
-      if (this.#reader?.push(chunk) === true) this.#deliverBody();
+      if (this.#reader?.push(chunk) === true) this.#deliverBody(true);
     } catch (error) {
       this.#failWithCaught(error);
     }
@@ -206,29 +235,26 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
     if (this.#state === "draining") {
       this.#end();
     } else if (this.#state === "answer" && this.#reader?.kind === "stream") {
-      const evidence = this.#evidence();
+      const evidence = this.evidence();
       this.#end();
       this.#owner.onStreamEnd(evidence);
     } else if (this.#state === "answer") {
-      this.#deliverBody();
+      this.#deliverBody(true);
     }
   }
 
   onResponseError(_control: ExchangeControl, error: Error): void {
     this.#control = undefined;
     this.#endStream();
-    const { origin } = this.#context.url;
-    const reason = reasonOf(error);
-    if (this.#state === "connecting") {
-      this.#fail("connect_failed", `No connection to ${origin}: ${reason}.`, { origin, reason }, error);
-    } else if (this.#state === "draining") {
+    if (this.#state === "draining") {
       this.#end();
-    } else {
-      this.#fail("connection_broken", `The connection to ${origin} broke: ${reason}.`, { origin, reason }, error);
+    } else if (!this.#deliverRefusal()) {
+      this.#failToConnect(error);
     }
   }
 
   onDeadline(phase: DeadlinePhase, limitMs: number): void {
+    if (this.#deliverRefusal()) return;
     const option = `${phase}TimeoutMs`;
     const message = `The request passed its ${phase} deadline of ${String(limitMs)} ms (${option}).`;
     this.#fail("timeout", message, { phase, option, limitMs });
@@ -239,37 +265,37 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
     if (this.#end()) this.#owner.onAbort(reason, delivery);
   }
 
-  /** What was seen so far. */
-  #evidence(): DeliveryEvidence {
-    return {
-      handedOver: this.#delivery() === "unknown",
-      headersSeen: this.#head !== undefined,
-      messages: this.#messages,
-      elapsedMs: Math.round(this.#context.config.clock.now() - this.#startedAt),
-      attempts: this.#request.attempt,
-    };
-  }
-
   /** The verdict while no answer is known: it turns on whether the request was handed to a connection. */
   #delivery(): Delivery {
-    const nothingWritten = this.#state === "queued" || this.#state === "authorizing" || this.#state === "connecting";
-    return nothingWritten ? "not_sent" : "unknown";
+    return this.#handedOver ? "unknown" : "not_sent";
+  }
+
+  #isAdmitted(): boolean {
+    let refusal: string | undefined;
+    try {
+      refusal = this.#request.admit?.();
+    } catch (error) {
+      this.#fail("not_admitted", "The check before sending threw.", { reason: "the check threw" }, error);
+      return false;
+    }
+    if (refusal !== undefined) {
+      this.#fail("not_admitted", `The request was not admitted: ${refusal}.`, { reason: refusal });
+    }
+    // The check is the caller's code, and may have ended the call.
+    return this.#state === "connecting";
   }
 
   #dispatch(authorization: HeaderMap | undefined): void {
     if (this.#state === "ended") return;
     const { method, headers, body } = this.#request;
-    const { url, exchange } = this.#context;
-    if (authorization !== undefined) {
-      try {
-        appendHeaders(headers, authorization);
-      } catch (error) {
-        this.#failWithCaught(error);
-        return;
-      }
+    const { path, exchange } = this.#context;
+    try {
+      if (authorization !== undefined) addHeaders(headers, authorization);
+      this.#state = "connecting";
+      exchange.dispatch({ method, path, headers, body }, this);
+    } catch (error) {
+      this.#failWithCaught(error);
     }
-    this.#state = "connecting";
-    exchange.dispatch({ method, path: url.pathname + url.search, headers, body }, this);
   }
 
   readonly #onEvent = (event: StreamEvent): void => {
@@ -287,11 +313,30 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
     }
   }
 
-  #deliverBody(): void {
+  #deliverBody(whole: boolean): void {
     const head = this.#head;
     const reader = this.#reader;
     if (head === undefined || reader?.kind !== "body" || !this.#end()) return;
-    this.#owner.onBody(head, reader.body());
+    this.#owner.onBody(head, reader.body(), whole);
+  }
+
+  /** A refusal whose body did not come whole still says its status, and when to try again. Whether it was one. */
+  #deliverRefusal(): boolean {
+    const isRefusal = this.#state === "answer" && this.#head !== undefined && !isSuccess(this.#head.status);
+    if (isRefusal) this.#deliverBody(false);
+    return isRefusal;
+  }
+
+  #failToConnect(error: unknown): void {
+    const { origin } = this.#context.url;
+    const reason = reasonOf(error);
+    const cause = networkCause(error, reason);
+    if (this.#state === "connecting") {
+      const message = `No connection to ${origin}: ${reason}.`;
+      this.#failWith(new RemoteConnectorError("connect_failed", { message, details: { origin, reason }, cause }), true);
+    } else {
+      this.#fail("connection_broken", `The connection to ${origin} broke: ${reason}.`, { origin, reason }, cause);
+    }
   }
 
   #failToAuthorize(error: unknown): void {
@@ -299,8 +344,8 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
     else this.#fail("authorize_failed", "The authorizer failed.", { reason: "the authorizer threw" }, error);
   }
 
-  #failUnexpectedly(reason: string): void {
-    const { status, mediaType, headers } = this.#head ?? { status: 0, mediaType: "", headers: {} };
+  #failEncoded({ status, mediaType, headers }: AnswerHead): void {
+    const reason = "a content encoding that was not asked for";
     const details = { status, mediaType, snippet: "", reason, ...hintsOf(headers) };
     this.#fail("unexpected_answer", `The answer has ${reason}.`, details);
   }
@@ -316,9 +361,9 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
       this.#fail("internal_error", "A fault inside the client ended the call.", { reason: "unexpected throw" }, error);
   }
 
-  #failWith(error: RemoteConnectorError): void {
-    const seen = error.withEvidence(this.#delivery(), this.#evidence());
-    if (this.#end()) this.#owner.onFailure(seen);
+  #failWith(error: RemoteConnectorError, noConnection = false): void {
+    const seen = error.withEvidence(this.#delivery(), this.evidence());
+    if (this.#end()) this.#owner.onFailure(seen, noConnection);
   }
 
   #watchDrain(): void {
@@ -348,11 +393,15 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
     const wasDraining = this.#state === "draining";
     this.#state = "ended";
     this.#forget(this);
-    if (wasDraining) this.#lifetime?.close();
-    else this.#release();
     this.#control?.abort(ended());
     this.#control = undefined;
     this.#reader = undefined;
+    if (wasDraining) {
+      this.#lifetime?.close();
+      this.#context.draining -= 1;
+    } else {
+      this.#release();
+    }
     return !wasDraining;
   }
 }
@@ -366,7 +415,14 @@ function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
 }
 
 /** A short, stable description of a network error: its code where it has one. */
-function reasonOf(error: Error): string {
-  const code: unknown = Reflect.get(error, "code");
-  return typeof code === "string" ? code : error.name;
+function reasonOf(error: unknown): string {
+  const code: unknown = typeof error === "object" && error !== null ? Reflect.get(error, "code") : undefined;
+  if (typeof code === "string") return code;
+  return error instanceof Error ? error.name : "unknown";
+}
+
+/** A network error without what libraries hang on it, which can be bytes of the answer. */
+function networkCause(error: unknown, code: string): Error {
+  const cause = new Error(error instanceof Error ? plainText(error.message, 256) : "Not an error.");
+  return Object.assign(cause, { code });
 }

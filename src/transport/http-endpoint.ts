@@ -1,7 +1,8 @@
 import { RemoteConnectorError } from "../errors.js";
 import type { Authorize } from "./authorize.js";
 import type { Exchange } from "./exchange.js";
-import { HttpCall, type HttpCallContext, type HttpCallOwner, type HttpCallRequest } from "./http-call.js";
+import { refuseOption } from "../options.js";
+import { HttpCall, type HttpCallContext, type HttpCallOwner, type HttpCallRequest, MAX_DRAINING } from "./http-call.js";
 import { Lifetimes } from "./lifetime.js";
 import { RequestSlots } from "./request-slots.js";
 import type { TransportConfig } from "./transport-options.js";
@@ -14,11 +15,13 @@ import { createUndiciExchange } from "./undici-exchange.js";
  */
 export class HttpEndpoint implements HttpCallContext {
   readonly url: URL;
+  readonly path: string;
   readonly config: TransportConfig;
   readonly authorize: Authorize | undefined;
   readonly exchange: Exchange;
   readonly lifetimes: Lifetimes;
   readonly slots: RequestSlots;
+  draining = 0;
   readonly #calls = new Set<HttpCall>();
   #closed: Promise<void> | undefined;
 
@@ -26,8 +29,10 @@ export class HttpEndpoint implements HttpCallContext {
     this.url = url;
     this.config = config;
     this.authorize = authorize;
-    this.exchange =
-      config.exchange ?? createUndiciExchange({ origin: url.origin, connectTimeoutMs: config.connectTimeoutMs });
+    this.path = url.pathname + url.search;
+    const maxConnections = config.maxConcurrentRequests + MAX_DRAINING;
+    this.exchange = config.exchange ?? createUndiciExchange({ origin: url.origin, maxConnections });
+    if (this.exchange.origin !== url.origin) refuseOption("exchange", "must be for the origin of the endpoint");
     this.lifetimes = new Lifetimes(config.clock);
     this.slots = new RequestSlots(config);
   }

@@ -1,7 +1,8 @@
-import { type Delivery, recordDelivery, RemoteConnectorError } from "../errors.js";
+import { RemoteConnectorError } from "../errors.js";
 import type { AnswerHead } from "./answer-head.js";
 import type { HttpCallOwner } from "./http-call.js";
 import type { HttpEndpoint } from "./http-endpoint.js";
+import { Settlement } from "./settlement.js";
 import { resolveDeadlines, type DeadlineOptions } from "./transport-options.js";
 
 export interface HttpGetOptions extends DeadlineOptions {
@@ -23,34 +24,27 @@ export interface HttpAnswer extends AnswerHead {
  */
 export function httpGet(endpoint: HttpEndpoint, options: HttpGetOptions = {}): Promise<HttpAnswer> {
   const { signal, accept = "application/json" } = options;
-  if (signal?.aborted === true) return Promise.reject(signal.reason);
   const limits = { ...resolveDeadlines(options, endpoint.config), signal };
-  const pending: { promise?: Promise<HttpAnswer> } = {};
-  const promise = new Promise<HttpAnswer>((resolve, reject) => {
-    const owner: HttpCallOwner = {
-      onBody: (head, body) => resolve({ ...head, body }),
-      onFailure: reject,
-      onAbort(reason, delivery: Delivery) {
-        if (pending.promise !== undefined) recordDelivery(pending.promise, reason, delivery);
-        reject(reason);
-      },
-      onEvent: notAsked,
-      onStreamEnd: notAsked,
-    };
-    const headers = ["Accept", accept];
-    const request = {
-      method: "GET",
-      operation: "GET",
-      headers,
-      body: null,
-      acceptsStream: false,
-      attempt: 1,
-      limits,
-    } as const;
-    endpoint.begin(request, owner);
-  });
-  pending.promise = promise;
-  return promise;
+  const settlement = new Settlement<HttpAnswer>();
+  const owner: HttpCallOwner = {
+    onBody: (head, body) => settlement.resolve({ ...head, body }),
+    onFailure: (error) => settlement.fail(error),
+    onAbort: (reason, delivery) => settlement.abort(reason, delivery),
+    onEvent: notAsked,
+    onStreamEnd: notAsked,
+  };
+  const headers = ["Accept", accept];
+  const request = {
+    method: "GET",
+    operation: "GET",
+    headers,
+    body: null,
+    acceptsStream: false,
+    attempt: 1,
+    limits,
+  } as const;
+  endpoint.begin(request, owner);
+  return settlement.promise;
 }
 
 function notAsked(): never {

@@ -10,7 +10,7 @@ export {
   type ExchangeRequest,
   type ResponseHeaders,
 } from "./exchange.js";
-export { appendHeaders, type HeaderMap } from "./headers.js";
+export { addHeaders, type HeaderMap } from "./headers.js";
 export { type HttpCall, type HttpCallOwner, type HttpCallRequest } from "./http-call.js";
 export { HttpEndpoint } from "./http-endpoint.js";
 export { type HttpAnswer, httpGet, type HttpGetOptions } from "./http-get.js";
@@ -26,4 +26,5 @@ export {
   type TransportConfig,
   type TransportOptions,
 } from "./transport-options.js";
+export { Settlement } from "./settlement.js";
 export { createUndiciExchange, type UndiciExchangeOptions } from "./undici-exchange.js";

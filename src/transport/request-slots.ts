@@ -2,7 +2,7 @@ import { RemoteConnectorError } from "../errors.js";
 
 /** Who waits for a slot. */
 export interface SlotWaiter {
-  /** The slot is yours; give it back with `release()`. */
+  /** The slot is yours; give it back with `release()`. Must not throw. */
   onSlot(): void;
 }
 
@@ -17,6 +17,7 @@ export class RequestSlots {
   /** Insertion order is the order of service; leaving the queue early is cheap. */
   readonly #queue = new Set<SlotWaiter>();
   #taken = 0;
+  #handingOn = false;
 
   constructor(limits: { readonly maxConcurrentRequests: number; readonly maxQueuedRequests: number }) {
     this.#maxConcurrent = limits.maxConcurrentRequests;
@@ -46,11 +47,16 @@ export class RequestSlots {
 
   /** Gives a slot back, to the next in the queue if there is one. */
   release(): void {
-    for (const next of this.#queue) {
-      this.#queue.delete(next);
-      next.onSlot();
-      return;
-    }
     this.#taken -= 1;
+    // A waiter can be done with its slot at once. However many are, the stack must not grow with them.
+    if (this.#handingOn) return;
+    this.#handingOn = true;
+    for (const next of this.#queue) {
+      if (this.#taken >= this.#maxConcurrent) break;
+      this.#queue.delete(next);
+      this.#taken += 1;
+      next.onSlot();
+    }
+    this.#handingOn = false;
   }
 }

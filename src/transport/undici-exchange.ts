@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { type Dispatcher, Pool } from "undici";
 import type { Exchange, ExchangeCapability, ExchangeHandler, ExchangeRequest, ResponseHeaders } from "./exchange.js";
 
@@ -8,10 +9,16 @@ const KEEP_ALIVE_MARGIN_MS = 1_000;
 
 const CAPABILITIES: ReadonlySet<ExchangeCapability> = new Set(["admitsSynchronously", "connectDeadline", "tls"]);
 
+/**
+ * When an attempt to connect that nobody waits for any more gives up its socket. Calls have their own deadlines, and
+ * longer ones than this are cut.
+ */
+const CONNECT_ATTEMPT_MS = 120_000;
+
 export interface UndiciExchangeOptions {
   readonly origin: string;
-  /** Milliseconds after which an attempt to connect gives up its socket. */
-  readonly connectTimeoutMs: number;
+  /** Connections at once. Further requests wait for one. */
+  readonly maxConnections: number;
 }
 
 /**
@@ -20,21 +27,30 @@ export interface UndiciExchangeOptions {
  * The library's own timers for headers and bodies are off: deadlines are kept in one place, and it is not here.
  */
 export function createUndiciExchange(options: UndiciExchangeOptions): Exchange {
-  const pool = new Pool(options.origin, {
+  const { origin, maxConnections } = options;
+  // The pool does not end sockets that are still connecting; their own signal does.
+  const ending = new AbortController();
+  setMaxListeners(0, ending.signal);
+  const pool = new Pool(origin, {
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: IDLE_CONNECTION_MS,
     keepAliveTimeoutThreshold: KEEP_ALIVE_MARGIN_MS,
     pipelining: 1,
-    connectTimeout: Number.isFinite(options.connectTimeoutMs) ? options.connectTimeoutMs : 0,
+    connections: Number.isFinite(maxConnections) ? maxConnections : null,
+    connect: { timeout: CONNECT_ATTEMPT_MS, signal: ending.signal },
   });
   return {
-    origin: options.origin,
+    origin,
     capabilities: CAPABILITIES,
     dispatch(request: ExchangeRequest, handler: ExchangeHandler): void {
       pool.dispatch(request, new UndiciHandler(handler));
     },
-    destroy: () => pool.destroy(),
+    async destroy() {
+      const destroyed = pool.destroy();
+      ending.abort();
+      await destroyed;
+    },
   };
 }
 

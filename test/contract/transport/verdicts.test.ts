@@ -305,7 +305,9 @@ describe("authorize", () => {
     const client = connect(server.url, {
       authorize: ({ method, attempt, url }) => {
         calls += 1;
-        const headers = { Authorization: `Bearer ${String(calls)} ${method} ${String(attempt)} ${url.pathname}` };
+        const headers = {
+          Authorization: `Bearer ${String(calls)} ${method} ${String(attempt)} ${new URL(url).pathname}`,
+        };
         return calls === 1 ? headers : Promise.resolve(headers);
       },
     });

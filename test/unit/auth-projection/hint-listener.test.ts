@@ -275,6 +275,19 @@ describe("P-8: the end of listening", () => {
     expect([sockets.length, clock.pending]).toEqual([0, 0]);
   });
 
+  it("P-9: credentials that come after the deadline and before the next attempt open nothing", async () => {
+    const headers = deferred<HeaderMap>();
+    const { clock, listener, sockets } = setUp({}, () => (sockets.length === 0 ? headers.promise : {}));
+    await clock.advance(30_000);
+    headers.resolve({ cookie: "late" });
+    await settle();
+    expect(sockets).toEqual([]);
+    await clock.advance(1_000);
+    expect(sockets).toHaveLength(1);
+    await listener.close();
+    expect([sockets[0]?.dropped, clock.pending]).toEqual([true, 0]);
+  });
+
   it("P-8: a login that has ended opens nothing", async () => {
     const clock = new FakeClock();
     const logins = new LoginGuard({ authorize: () => ({}) });

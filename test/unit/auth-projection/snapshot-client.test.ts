@@ -8,12 +8,16 @@ import { deferred } from "./deferred.js";
 
 /** An exchange that remembers what it was asked and answers by hand. */
 class ScriptedExchange implements Exchange {
-  readonly origin = "https://control.example";
+  readonly origin: string;
   readonly capabilities = new Set(["admitsSynchronously", "connectDeadline"] as const);
   readonly requests: ExchangeRequest[] = [];
   handler: ExchangeHandler | undefined;
   aborted = 0;
   readonly control = { abort: () => void (this.aborted += 1) };
+
+  constructor(origin: string) {
+    this.origin = origin;
+  }
 
   dispatch(request: ExchangeRequest, handler: ExchangeHandler): void {
     this.requests.push(request);
@@ -32,13 +36,16 @@ class ScriptedExchange implements Exchange {
   }
 }
 
-function setUp(authorize: AccountAuthorizer["authorize"] = () => ({ cookie: "session=1" }), controlBase?: string) {
+function setUp(
+  authorize: AccountAuthorizer["authorize"] = () => ({ cookie: "session=1" }),
+  controlBase = "https://control.example/api/desktop/",
+) {
   const clock = new FakeClock();
-  const exchange = new ScriptedExchange();
+  const exchange = new ScriptedExchange(new URL(controlBase).origin);
   const logins = new LoginGuard({ authorize });
   const login = logins.signIn("acc");
   const client = new SnapshotClient({
-    controlBase: controlBase ?? "https://control.example/api/desktop/",
+    controlBase,
     login,
     logins,
     exchange,

@@ -287,6 +287,20 @@ describe("P-9: wakes", () => {
     expect(events.map((event) => event.kind)).toEqual(["applied", "applied", "confirmed"]);
   });
 
+  it("P-5: a connector that is named like a reason of the sync's own wakes all the same", async () => {
+    const { clock, source, start, starts } = setUp();
+    source.answer = snapshot(1, [entry("github", { connectionVersion: 5 })]);
+    const sync = start();
+    await clock.advance(0);
+    source.answer = snapshot(2, [entry("github", { connectionVersion: 4 })]);
+    sync.wake();
+    await clock.advance(2_000);
+    expect(starts()).toEqual([0, 1_000, 2_000]);
+    sync.wake({ onceFor: "connection_version_decreased" });
+    await clock.advance(2_000);
+    expect(starts()).toEqual([0, 1_000, 2_000, 3_000]);
+  });
+
   it("P-9: a wall that was set back delays nothing", async () => {
     const base = new FakeClock();
     let offset = 0;

@@ -3,15 +3,23 @@ import { classifyAnswer, matchId } from "../../../src/modern-client/classify-ans
 import type { ResponseHeaders } from "../../../src/transport/index.js";
 
 const ID = 7;
+const ENDPOINT = new URL("https://server.test/mcp");
+
+interface AnswerChanges {
+  readonly method?: string;
+  readonly headers?: ResponseHeaders;
+  readonly isWhole?: boolean;
+}
 
 function answer(
   status: number,
   mediaType: string,
   body: unknown,
-  { method = "tools/call", headers = {} }: { readonly method?: string; readonly headers?: ResponseHeaders } = {},
+  { method = "tools/call", headers = {}, isWhole = true }: AnswerChanges = {},
 ) {
   const text = typeof body === "string" ? body : JSON.stringify(body);
-  return classifyAnswer({ status, mediaType, headers }, new TextEncoder().encode(text), method, ID);
+  const head = { status, mediaType, headers };
+  return classifyAnswer({ head, body: new TextEncoder().encode(text), isWhole, url: ENDPOINT }, method, ID);
 }
 
 const response = (members: object): object => ({ jsonrpc: "2.0", id: ID, ...members });
@@ -162,10 +170,59 @@ describe("classifyAnswer", () => {
     });
   });
 
-  it("W-8: a result under a failed status is an unexpected answer", () => {
+  it("W-8, F-1: a result under a failed status is an unexpected answer, and answered", () => {
     expect(answer(500, "application/json", response({ result: {} }))).toMatchObject({
-      error: { code: "unexpected_answer" },
+      error: { code: "unexpected_answer", delivery: "answered", details: { status: 500 } },
     });
+  });
+
+  it("F-1: a refusal that did not come whole keeps status and hints, and is unknown", () => {
+    const headers = { "retry-after": "9" };
+    const body = response({ error });
+    expect(answer(429, "application/json", body, { headers, isWhole: false })).toMatchObject({
+      error: { code: "unexpected_answer", delivery: "unknown", details: { status: 429, retryAfter: "9" } },
+    });
+  });
+
+  it("F-4: several challenges are one list", () => {
+    const headers = { "www-authenticate": ['Basic realm="x"', 'Bearer resource_metadata="y"'] };
+    expect(answer(401, "", "", { headers })).toMatchObject({
+      error: { details: { wwwAuthenticate: 'Basic realm="x", Bearer resource_metadata="y"' } },
+    });
+  });
+
+  it("W-10: a resultType that is deeper than any stack is an invalid answer like others", () => {
+    const deep = `${"[".repeat(50_000)}${"]".repeat(50_000)}`;
+    const body = `{"jsonrpc":"2.0","id":7,"result":{"resultType":${deep}}}`;
+    expect(answer(200, "application/json", body)).toMatchObject({ error: { code: "invalid_answer" } });
+  });
+
+  it("F-6: a peer's text in messages is bounded and plain", () => {
+    const message = `\u001b[31m${"x".repeat(5_000)}\n`;
+    const failed = answer(400, "application/json", response({ error: { code: 1, message } }));
+    const text = failed.kind === "failed" ? failed.error.message : "";
+    expect(text.length).toBeLessThan(400);
+    // oxlint-disable-next-line no-control-regex -- they must not be there
+    expect(text).not.toMatch(/[\u0000-\u001f]/);
+    const asked = {
+      resultType: "input_required",
+      inputRequests: { ["k".repeat(9_000)]: { method: "m".repeat(9_000) } },
+    };
+    const unanswered = answer(200, "application/json", response({ result: asked }));
+    expect(JSON.stringify(unanswered).length).toBeLessThan(1_000);
+  });
+
+  it.each([
+    ["https://user:SEN@TINEL@h.test/", "https://h.test/"],
+    ["https:user:SENTINEL@h.test/", "https://server.test/…@h.test/"],
+    ["\\\\user:SENTINEL@h.test/x", "https://h.test/x"],
+    ["/elsewhere?token=SENTINEL#SENTINEL", "https://server.test/elsewhere?token=…"],
+    ["https://[SENTINEL", ""],
+    ["", "https://server.test/mcp"],
+  ])("F-6: the redirect to %j is shown as %j", (location, shown) => {
+    const verdict = answer(302, "", "", { headers: { location } });
+    expect(verdict).toMatchObject({ error: { details: { location: shown } } });
+    expect(JSON.stringify(verdict)).not.toContain("SENTINEL");
   });
 
   it("F-6, F-14: a redirect is refused, answered, and shows no userinfo and no query", () => {
@@ -175,7 +232,7 @@ describe("classifyAnswer", () => {
       error: {
         code: "redirect_refused",
         delivery: "answered",
-        details: { status: 307, location: "https://elsewhere.test/mcp/" },
+        details: { status: 307, location: "https://elsewhere.test/mcp/?token=…" },
       },
     });
     expect(JSON.stringify(verdict)).not.toMatch(/secret|pass/);

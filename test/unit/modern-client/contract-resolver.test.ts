@@ -88,7 +88,7 @@ describe("ContractResolver", () => {
     await expect(b).resolves.toMatchObject({ kind: "excluded", reason: "not an HTTP token" });
     expect(resolver.book.find("a")).toEqual({ kind: "unknown" });
     walks[0]?.end();
-    await expect(c).resolves.toEqual({ kind: "unknown" });
+    await expect(c).resolves.toEqual({ kind: "unlisted" });
     expect(resolver.book.find("a")).toMatchObject({ kind: "known" });
   });
 
@@ -124,6 +124,34 @@ describe("ContractResolver", () => {
     await settle();
     expect(held).toMatchObject({ contract: { parameters: [{ header: "Mcp-Param-Old" }] } });
     expect(resolver.book.find("a")).toMatchObject({ contract: { parameters: [{ header: "Mcp-Param-New" }] } });
+  });
+
+  it("W-24: a walk that has served everyone and hangs holds up nobody, and does not undo a later one", async () => {
+    const { walks, resolver } = scripted();
+    const first = resolver.find("a");
+    walks[0]?.onPage([tool("a", "Old")]);
+    await first;
+    const anew = resolver.findAnew("a");
+    expect(walks).toHaveLength(2);
+    walks[1]?.onPage([tool("a", "New")]);
+    await expect(anew).resolves.toMatchObject({ contract: { parameters: [{ header: "Mcp-Param-New" }] } });
+    await settle();
+    walks[1]?.end();
+    await settle();
+    walks[0]?.end();
+    await settle();
+    expect(resolver.book.find("a")).toMatchObject({ contract: { parameters: [{ header: "Mcp-Param-New" }] } });
+  });
+
+  it("W-25: a tool that a whole list does not have is known to be unlisted", async () => {
+    const { walks, resolver } = scripted();
+    const found = resolver.find("ghost");
+    walks[0]?.onPage([tool("a")]);
+    await settle();
+    walks[0]?.end();
+    await expect(found).resolves.toEqual({ kind: "unlisted" });
+    expect(resolver.book.find("ghost")).toEqual({ kind: "unlisted" });
+    expect(resolver.book.find("a")).toMatchObject({ kind: "known" });
   });
 
   it("W-25: a failed walk fails those who wait, and the next begins anew", async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { appendHeaders } from "../../../src/transport/headers.js";
+import { addHeaders } from "../../../src/transport/headers.js";
 import { parseEndpoint, shownUrl } from "../../../src/transport/endpoint.js";
 import { RequestSlots } from "../../../src/transport/request-slots.js";
+import { ModernStreamableHTTPClient } from "../../../src/modern-client/index.js";
 import { resolveModernClientOptions } from "../../../src/modern-client/client-options.js";
 
 describe("F-15: the endpoint policy", () => {
@@ -62,7 +63,7 @@ describe("F-17: headers", () => {
     "Transfer-Encoding",
     "Connection",
   ])("%s can't be configured", (header) => {
-    expect(() => appendHeaders([], { [header]: "x" })).toThrow(
+    expect(() => addHeaders([], { [header]: "x" })).toThrow(
       expect.objectContaining({ code: "invalid_header", delivery: "not_sent" }),
     );
   });
@@ -73,12 +74,18 @@ describe("F-17: headers", () => {
     ["X", "a\nb"],
     ["X", "snow \u2603"],
   ])("%j: %j can't be sent", (header, value) => {
-    expect(() => appendHeaders([], { [header]: value })).toThrow(expect.objectContaining({ code: "invalid_header" }));
+    expect(() => addHeaders([], { [header]: value })).toThrow(expect.objectContaining({ code: "invalid_header" }));
+  });
+
+  it("a header that is there already is replaced, whatever its case: two credentials are none", () => {
+    const list = ["Authorization", "Bearer configured", "X", "1"];
+    addHeaders(list, { authorization: "Bearer of this request", x: "2" });
+    expect(list).toEqual(["Authorization", "Bearer of this request", "X", "2"]);
   });
 
   it("others are appended as they are", () => {
     const list = ["A", "b"];
-    appendHeaders(list, { Cookie: "session=1", "X-Empty": "" });
+    addHeaders(list, { Cookie: "session=1", "X-Empty": "" });
     expect(list).toEqual(["A", "b", "Cookie", "session=1", "X-Empty", ""]);
   });
 });
@@ -109,7 +116,26 @@ describe("options of the modern client", () => {
     ]);
   });
 
+  it("what has no JSON form can't be declared", () => {
+    expect(() => resolveModernClientOptions({ ...given, capabilities: { n: 1n } })).toThrow(
+      expect.objectContaining({ code: "invalid_options" }),
+    );
+  });
+
+  it("F-15: an exchange for another origin is refused", () => {
+    const exchange = {
+      origin: "https://elsewhere.test",
+      capabilities: new Set<never>(),
+      dispatch: () => undefined,
+      destroy: () => Promise.resolve(),
+    };
+    expect(() => new ModernStreamableHTTPClient({ ...given, exchange })).toThrow(
+      expect.objectContaining({ code: "invalid_options", details: expect.objectContaining({ option: "exchange" }) }),
+    );
+  });
+
   it.each([
+    [{ capabilities: "all" }, { option: "capabilities" }],
     [{ endpiont: "x" }, { option: "endpiont", suggestion: "endpoint" }],
     [{ idleTimeoutMs: 0 }, { option: "idleTimeoutMs" }],
     [{ maxPages: 0 }, { option: "maxPages" }],
@@ -139,5 +165,23 @@ describe("RequestSlots", () => {
     expect(served).toEqual([0, 1, 2, 4, 5]);
     slots.take({ onSlot: () => void served.push(9) });
     expect(served.at(-1)).toBe(9);
+  });
+
+  it("F-10: any number of waiters that are done at once are served on one stack", () => {
+    const slots = new RequestSlots({ maxConcurrentRequests: 1, maxQueuedRequests: 200_000 });
+    let served = 0;
+    const done = {
+      onSlot() {
+        served += 1;
+        slots.release();
+      },
+    };
+    slots.take({ onSlot: () => undefined });
+    const waiters = Array.from({ length: 100_000 }, () => ({ ...done }));
+    for (const waiter of waiters) slots.take(waiter);
+    slots.release();
+    expect(served).toBe(100_000);
+    slots.take(done);
+    expect(served).toBe(100_001);
   });
 });
