@@ -4,7 +4,15 @@ export default defineConfig({
   test: {
     reporters: ["default", "./test/support/closing-line-reporter.ts"],
     projects: [
-      { test: { name: "unit", include: ["test/unit/**/*.test.ts", "test/architecture/**/*.test.ts"] } },
+      {
+        test: {
+          name: "unit",
+          include: ["test/unit/**/*.test.ts", "test/architecture/**/*.test.ts"],
+          // Pure modules keep nothing that another test could trip over; a process for each file would cost more than its tests.
+          pool: "threads",
+          isolate: false,
+        },
+      },
       {
         test: {
           name: "integration",

@@ -1,6 +1,6 @@
 import { RemoteConnectorError } from "../errors.js";
 import { refuseUnknownOptions } from "../options.js";
-import { appendHeaders, type HeaderMap, isLoopback, shownUrl } from "../transport/index.js";
+import { addHeaders, type HeaderMap, isLoopback, shownUrl } from "../transport/index.js";
 import { between, doubled, type Random } from "./backoff.js";
 import { systemWallClock, type WallClock } from "./clock.js";
 import { type HintSocket, type OpenHintSocket, openWebSocket } from "./hint-socket.js";
@@ -126,9 +126,10 @@ export class HintListener {
   };
 
   #open(attempt: number, headers: HeaderMap): void {
-    if (!this.#isNow(attempt)) return;
+    // Credentials can also come after the attempt was given up, and before the next one began.
+    if (!this.#isNow(attempt) || this.#phase.kind !== "connecting") return;
     try {
-      appendHeaders([], headers);
+      addHeaders([], headers);
     } catch {
       this.#lose(attempt, "invalid header");
       return;

@@ -13,7 +13,10 @@ import type { SyncEvent, SyncState } from "./sync-event.js";
 
 /** How a wake is limited. */
 export interface WakeOptions {
-  /** Wakes only the first time that this is given for the snapshot at hand (its epoch and revision). */
+  /**
+   * Wakes only the first time that this is given for the snapshot at hand (its epoch and revision). What begins with `sync:`
+   * is the sync's own, which no connector key does.
+   */
   readonly onceFor?: string | undefined;
 }
 
@@ -174,7 +177,7 @@ export class SnapshotSync<Tx extends ProjectionTx> {
     if (this.#snapshot?.epoch !== snapshot.epoch || this.#snapshot.revision !== snapshot.revision) this.#spent.clear();
     this.#snapshot = snapshot;
     if (outcome.diagnostics.some(({ kind }) => kind === "connection_version_decreased")) {
-      this.wake({ onceFor: "connection_version_decreased" });
+      this.wake({ onceFor: "sync:connection_version_decreased" });
     }
     return pollDelay(this.#config.random);
   }

@@ -54,7 +54,7 @@ class ReferenceGateway implements Gateway {
     const { clock, hintPingMs, onFault, upstreamIdleMs } = config;
     this.#hints = new HintHub({ clock, pingMs: hintPingMs });
     this.#pool = new UpstreamPool({
-      open: (connector) => this.#open(connector),
+      open: (connector, signal) => this.#open(connector, signal),
       clock,
       idleMs: upstreamIdleMs,
       onFault,
@@ -135,12 +135,12 @@ class ReferenceGateway implements Gateway {
     return outcome;
   }
 
-  async #open(connector: GatewayConnector): Promise<Upstream> {
+  async #open(connector: GatewayConnector, signal: AbortSignal): Promise<Upstream> {
     const { clock, serverInfo: clientInfo, upstreamDeadlines: deadlines } = this.#config;
     const { upstream } = connector;
     return upstream.kind === "http"
       ? openHttpUpstream(upstream, { clientInfo, clock, deadlines })
-      : openStdioUpstream(upstream, { clientInfo, clock, deadlines });
+      : openStdioUpstream(upstream, { clientInfo, clock, deadlines, signal });
   }
 
   async #shutDown(): Promise<void> {

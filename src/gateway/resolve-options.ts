@@ -2,7 +2,7 @@ import { z } from "zod";
 import { isRemoteConnectorError, RemoteConnectorError } from "../errors.js";
 import { countOption, durationOption, refuseOption, refuseUnknownOptions } from "../options.js";
 import { isMetaKey, isReservedMetaKey } from "../protocol/index.js";
-import { appendHeaders, parseEndpoint, resolveDeadlines, systemClock } from "../transport/index.js";
+import { addHeaders, parseEndpoint, resolveDeadlines, systemClock } from "../transport/index.js";
 import { createMemoryState } from "./memory-state.js";
 import type { GatewayConfig, GatewayOptions, HttpUpstream } from "./options.js";
 
@@ -130,7 +130,7 @@ function parseOption<T>(option: string, shape: z.ZodType<T>, value: unknown): T 
 function checkHttpUpstream(connectorId: string, { headers, url }: HttpUpstream): void {
   try {
     parseEndpoint(url, { allowInsecureHttp: false });
-    appendHeaders([], headers ?? {});
+    addHeaders([], headers ?? {});
   } catch (error) {
     if (!isRemoteConnectorError(error)) throw error;
     refuseOption("connectors", `hold an upstream of ${connectorId} that can't be used: ${error.message}`);

@@ -3,14 +3,17 @@ import type { OpenUpstreamOptions } from "./http-upstream.js";
 import type { StdioUpstream } from "./options.js";
 import { parsePage, type Upstream } from "./upstream.js";
 
+export interface OpenStdioUpstreamOptions extends OpenUpstreamOptions {
+  /** Ends the handshake. */
+  readonly signal: AbortSignal;
+}
+
 /**
  * Starts a connector's server as a child process and shakes hands with it. Rejects with `spawn_failed`, `process_exited`,
- * `timeout` and whatever else the handshake can end with.
+ * `timeout`, the reason of `signal`, and whatever else the handshake can end with, when nothing is left of the process.
  */
-export async function openStdioUpstream(upstream: StdioUpstream, options: OpenUpstreamOptions): Promise<Upstream> {
-  const { kind: _kind, ...launch } = upstream;
-  const { clientInfo, clock, deadlines } = options;
-  const client = await LegacyStdioClient.connect({ ...launch, clientInfo, clock, ...deadlines });
+export async function openStdioUpstream(upstream: StdioUpstream, options: OpenStdioUpstreamOptions): Promise<Upstream> {
+  const client = await connect(upstream, options);
   return {
     era: "legacy",
     gone: client.exited.then(() => undefined),
@@ -25,4 +28,17 @@ export async function openStdioUpstream(upstream: StdioUpstream, options: OpenUp
     },
     close: () => client.close(),
   };
+}
+
+async function connect(upstream: StdioUpstream, options: OpenStdioUpstreamOptions): Promise<LegacyStdioClient> {
+  const { kind: _kind, ...launch } = upstream;
+  const { clientInfo, clock, deadlines, signal } = options;
+  let ended: Promise<void> | undefined;
+  const onStartAbandoned = (ending: Promise<void>): void => void (ended = ending);
+  try {
+    return await LegacyStdioClient.connect({ ...launch, clientInfo, clock, ...deadlines, signal, onStartAbandoned });
+  } catch (error) {
+    await ended;
+    throw error;
+  }
 }

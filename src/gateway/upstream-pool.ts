@@ -11,7 +11,10 @@ export interface OpenUpstream {
 }
 
 export interface UpstreamPoolOptions {
-  readonly open: (connector: GatewayConnector) => Promise<Upstream>;
+  /**
+   * Ends an opening when `signal` fires. One that rejects leaves nothing behind: what it had begun is gone by then.
+   */
+  readonly open: (connector: GatewayConnector, signal: AbortSignal) => Promise<Upstream>;
   readonly clock: Clock;
   /** How long one that nobody uses is kept. */
   readonly idleMs: number;
@@ -23,6 +26,10 @@ interface Entry {
   readonly accountId: string;
   readonly connectorId: string;
   readonly opening: Promise<OpenUpstream>;
+  /** What users wait for: the opening, or its end from our side, at once. */
+  readonly opened: Promise<OpenUpstream>;
+  /** Aborts the opening when the entry ends. */
+  readonly ending: AbortController;
   /** Set once it is open. */
   ready: boolean;
   users: number;
@@ -68,7 +75,7 @@ export class UpstreamPool {
     entry.users += 1;
     entry.cancelIdle?.();
     try {
-      return await work(await abortable(entry.opening, signal));
+      return await work(await abortable(entry.opened, signal));
     } finally {
       entry.users -= 1;
       if (entry.users === 0) this.#scheduleIdle(entry);
@@ -83,8 +90,8 @@ export class UpstreamPool {
   }
 
   /**
-   * Closes the upstream of an account, if there is one, and voids the tickets taken so far. Requests that are under way
-   * end with `cancelled`. Never rejects.
+   * Closes the upstream of an account, if there is one, and voids the tickets taken so far. Requests that are under way, and
+   * those that wait for the opening, end with `cancelled`. Resolves when nothing of it is left; never rejects.
    */
   async close(accountId: string, connectorId: string): Promise<void> {
     const key = keyOf(accountId, connectorId);
@@ -103,20 +110,18 @@ export class UpstreamPool {
   #entryOf({ accountId, connector, fence }: UpstreamTicket): Entry {
     const { connectorId } = connector;
     const key = keyOf(accountId, connectorId);
-    if (this.#closed || (this.#fences.get(key) ?? 0) !== fence) {
-      throw new RemoteConnectorError("cancelled", {
-        message: "The connector's server was closed.",
-        details: { reason: "closed" },
-      });
-    }
+    if (this.#closed || (this.#fences.get(key) ?? 0) !== fence) throw closedError();
     const known = this.#entries.get(key);
     if (known !== undefined) return known;
+    const ending = new AbortController();
     const opening = this.#options
-      .open(connector)
+      .open(connector, ending.signal)
       .then((upstream) => ({ upstream, contracts: new ContractBook(upstream) }));
-    const entry: Entry = { accountId, connectorId, opening, ready: false, users: 0, cancelIdle: undefined };
+    const opened = abortable(opening, ending.signal);
+    const state = { ready: false, users: 0, cancelIdle: undefined };
+    const entry: Entry = { accountId, connectorId, opening, opened, ending, ...state };
     this.#entries.set(key, entry);
-    opening.then(
+    opened.then(
       ({ upstream }) => {
         entry.ready = true;
         void upstream.gone?.then(() => this.#forget(entry));
@@ -139,6 +144,7 @@ export class UpstreamPool {
 
   #end(entry: Entry): Promise<void> {
     this.#forget(entry);
+    entry.ending.abort(closedError());
     const closing = entry.opening
       .then(
         ({ upstream }) => upstream.close(),
@@ -154,6 +160,13 @@ export class UpstreamPool {
 
 function keyOf(accountId: string, connectorId: string): string {
   return JSON.stringify([accountId, connectorId]);
+}
+
+function closedError(): RemoteConnectorError<"cancelled"> {
+  return new RemoteConnectorError("cancelled", {
+    message: "The connector's server was closed.",
+    details: { reason: "closed" },
+  });
 }
 
 /** The promise's outcome, or a rejection with the signal's reason, whichever comes first. */

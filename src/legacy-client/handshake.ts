@@ -1,6 +1,7 @@
 import { type Delivery, deliveryOf, isRemoteConnectorError, RemoteConnectorError } from "../errors.js";
 import { invalidAnswer, type LegacyRevision, peerError } from "../protocol/index.js";
 import { encodeRequest } from "./encode-line.js";
+import { callHandler } from "./handlers.js";
 import {
   classifyInitializeAnswer,
   initializeParams,
@@ -54,10 +55,27 @@ export async function startServer(config: LegacyStdioConfig): Promise<StartOutco
   } catch (reason) {
     const delivery = deliveryOf(last) ?? "not_sent";
     const closing = connection.close();
+    tellAbandoned(connection, config, closing);
     if (isReasonOf(signal, reason) || !isRemoteConnectorError(reason)) return { kind: "failed", reason, delivery };
     if (reason.code !== "timeout") await closing;
     return { kind: "failed", reason: withStderr(reason, connection.stderrTail()), delivery };
   }
+}
+
+function tellAbandoned(
+  connection: StdioConnection,
+  { onStartAbandoned }: LegacyStdioConfig,
+  ended: Promise<void>,
+): void {
+  if (onStartAbandoned === undefined) return;
+  const subject = "onStartAbandoned";
+  callHandler(onStartAbandoned, ended, () =>
+    connection.report({
+      kind: "handler_failed",
+      message: "The handler onStartAbandoned of the client threw.",
+      subject,
+    }),
+  );
 }
 
 function isReasonOf(signal: AbortSignal | undefined, reason: unknown): boolean {

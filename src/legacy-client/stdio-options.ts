@@ -57,6 +57,11 @@ export interface LegacyStdioOptions extends DeadlineOptions {
   readonly maxItems?: number | undefined;
   /** Bytes of one list walk. Default 64 MiB. */
   readonly maxListBytes?: number | undefined;
+  /**
+   * Told of the end of a process whose start failed, before `connect` rejects, which does not wait for it after a deadline or
+   * an abort. The promise resolves when nothing of the process is left, and never rejects.
+   */
+  readonly onStartAbandoned?: ((ended: Promise<void>) => void) | undefined;
   /** Told of everything tolerated, as it happens. */
   readonly onDiagnostic?: ((diagnostic: Diagnostic) => void) | undefined;
   /** Told of every notification of the server, progress aside, in order. */
@@ -76,6 +81,7 @@ export interface LegacyStdioConfig {
   readonly lifecycleDeadlines: Deadlines;
   readonly maxLineBytes: number;
   readonly walk: ListWalkLimits;
+  readonly onStartAbandoned: ((ended: Promise<void>) => void) | undefined;
   readonly onDiagnostic: ((diagnostic: Diagnostic) => void) | undefined;
   readonly onNotification: ((notification: Notification) => unknown) | undefined;
   readonly clock: Clock;
@@ -100,6 +106,7 @@ const OPTION_NAMES: readonly (keyof LegacyStdioOptions)[] = [
   "maxQueuedMessages",
   "onDiagnostic",
   "onNotification",
+  "onStartAbandoned",
   "revisions",
   "secrets",
   "signal",
@@ -153,6 +160,7 @@ export function resolveLegacyStdioOptions(options: LegacyStdioOptions): LegacySt
       maxItems: countOption("maxItems", options.maxItems, LIST_WALK_LIMITS.maxItems),
       maxListBytes: countOption("maxListBytes", options.maxListBytes, LIST_WALK_LIMITS.maxListBytes),
     },
+    onStartAbandoned: options.onStartAbandoned,
     onDiagnostic: options.onDiagnostic,
     onNotification: options.onNotification,
     clock: options.clock ?? systemClock,

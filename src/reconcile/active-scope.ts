@@ -20,10 +20,15 @@ export class KeyState {
   #phase: KeyPhase = { kind: "resting" };
   /** Everything up to this generation was revoked. Generations grow, and so does this. */
   fencedAt: number | undefined;
+  /** Revokes in a row whose reason was rolled back, and when the last one was. */
+  rollbacks = 0;
+  rolledBackAt: number | undefined;
   /** Waits to be written by the key's next run. Only the last counts: it says what is now. */
   report: Report | undefined;
-  /** Something needs the key: its next run does not wait for its next attempt. */
+  /** The key's next run does not wait for its next attempt. */
   probing = false;
+  /** Something waits for the key: its next run does not wait for its turn either. */
+  needed = false;
   /** Failures of a store or a port in a row, for which there may be no row to count in. */
   troubles = 0;
 
@@ -33,6 +38,12 @@ export class KeyState {
 
   setPhase(phase: KeyPhase): void {
     this.#phase = phase;
+  }
+
+  /** What the key was tried for without a pause has begun, or is the case. */
+  endProbing(): void {
+    this.probing = false;
+    this.needed = false;
   }
 
   /** Waits for no report any more. */

@@ -18,12 +18,12 @@ export class Agenda<Tx extends ConvergenceTx, Facts> {
     return this.#core.scopes.get(active.scope) === active;
   }
 
-  /** Makes a job run, unless its scope was shut meanwhile. */
+  /** Makes a job run, unless its scope was shut meanwhile. `urgent`: without waiting for its turn, and without a slot. */
   add(job: Job, urgent = false): void {
     if (!this.isCurrent(job.active)) return;
     // A key that is queued has a state, so that shutting the scope finds it.
-    if (job.kind === "key") job.active.key(job.key);
-    this.#core.queue.add(laneOf(job), job, urgent);
+    const needed = job.kind === "key" && job.active.key(job.key).needed;
+    this.#core.queue.add(laneOf(job), job, urgent ? "urgent" : needed ? "needed" : "ordinary");
   }
 
   /** The verdict on a row at this moment. */
@@ -54,6 +54,23 @@ export class Agenda<Tx extends ConvergenceTx, Facts> {
     if (verdict.kind === "run") this.add(job, urgent);
     else if (verdict.kind === "later") this.#core.alarms.set(lane, verdict.at, () => this.add(job, urgent));
     else if (verdict.kind === "converged" && !known) this.add(job, true);
+  }
+
+  /**
+   * The key was fenced, and what it was fenced for was rolled back. Nobody may ever plan it again, for instance when the cause
+   * is gone by the next time: it is planned after a pause. The pause grows with each rollback, and begins anew each time, so
+   * that whoever tries again and again to revoke the key does so before it comes back.
+   */
+  planAfterRollback(active: ActiveScope, key: string): void {
+    const { alarms, clock, config } = this.#core;
+    const state = active.key(key);
+    const now = clock.now();
+    const inARow = state.rolledBackAt !== undefined && now - state.rolledBackAt < config.resyncIntervalMs;
+    state.rollbacks = inARow ? state.rollbacks + 1 : 1;
+    state.rolledBackAt = now;
+    const pauseMs = Math.min(config.maxBackoffMs, config.firstBackoffMs * 2 ** state.rollbacks);
+    const job: Job = { kind: "key", active, key };
+    alarms.set(laneOf(job), now + pauseMs, () => this.add(job, true));
   }
 
   /** A store or a port failed in a job: says so, and does the job again after a pause that grows. */

@@ -168,14 +168,22 @@ export class Controller<Tx extends ConvergenceTx, Facts> {
   /**
    * Something needs the keys, or all of the scope, now: a call, or the network is back. Keys that are not what they should
    * be are tried once without waiting for their next attempt, parked ones too. Only a pause that the peer asked for holds.
+   * Keys that are named go before those that merely wait their turn, and begin even while everything that works or waits
+   * hangs.
    */
   probe(scope: string, keys?: readonly string[]): void {
     const active = this.#core.scopes.get(scope);
     if (active === undefined) return;
-    if (keys === undefined) active.probingAll = true;
-    for (const key of keys ?? []) active.key(key).probing = true;
-    if (keys === undefined) this.#agenda.add({ kind: "sweep", active }, true);
-    for (const key of keys ?? []) this.#agenda.add({ kind: "key", active, key });
+    if (keys === undefined) {
+      active.probingAll = true;
+      this.#agenda.add({ kind: "sweep", active }, true);
+    }
+    for (const key of keys ?? []) {
+      const state = active.key(key);
+      state.probing = true;
+      state.needed = true;
+      this.#agenda.add({ kind: "key", active, key });
+    }
   }
 
   /**

@@ -102,7 +102,7 @@ export class KeyRuns<Tx extends ConvergenceTx, Facts> {
     }
     if (verdict.kind !== "run") {
       onCommit(tx, () => {
-        if (verdict.kind === "converged") state.probing = false;
+        if (verdict.kind === "converged") state.endProbing();
         this.#agenda.consider(active, row, known);
       });
       return undefined;
@@ -116,7 +116,7 @@ export class KeyRuns<Tx extends ConvergenceTx, Facts> {
     const { generation } = row.desired;
     onCommit(tx, () => {
       state.setPhase({ kind: "running", generation, runToken });
-      state.probing = false;
+      state.endProbing();
       this.#core.events.emit({ kind: "run_started", scope, key, generation, runToken });
     });
     return { scope, key, generation, epoch, runToken, desired: row.desired, known };

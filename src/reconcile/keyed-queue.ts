@@ -12,10 +12,21 @@ export interface KeyedQueueOptions<Job> {
   readonly onAbandoned: (job: Job, reason: unknown) => void;
 }
 
-/** A job that waits for its turn. `urgent` needs no slot. */
+/**
+ * How a job gets its turn.
+ *
+ * - `ordinary`: in the order of adding, when a slot is free.
+ * - `needed`: like an ordinary one, or earlier at one of the slots that are kept for such.
+ * - `urgent`: at once, without a slot.
+ */
+export type Priority = "ordinary" | "needed" | "urgent";
+
+const RANK: Record<Priority, number> = { ordinary: 0, needed: 1, urgent: 2 };
+
+/** A job that waits for its turn. */
 interface Pending<Job> {
   readonly job: Job;
-  readonly urgent: boolean;
+  readonly priority: Priority;
 }
 
 /** What is going on for one key. A key without a lane is idle. */
@@ -34,13 +45,18 @@ export type LaneState = "idle" | Lane<unknown>["kind"];
  * - So every `add` is followed by a run that begins after it, unless the key is cancelled or the queue closed.
  * - Runs begin in a microtask, never inside `add`.
  * - As many runs work at once as there are slots. An urgent job begins at once and takes none.
+ * - Jobs that are needed have slots of their own beside the others, which runs that hang at those can't take from them; the
+ *   others are served in order all the same, however many jobs are needed.
  */
 export class KeyedQueue<Job> {
   readonly #options: KeyedQueueOptions<Job>;
   readonly #slots: Slots;
+  /** Those kept for jobs that are needed. */
+  readonly #neededSlots: Slots;
   readonly #lanes = new Map<string, Lane<Job>>();
-  /** Keys that are queued, in the order of service. One that has become urgent may be in both. */
+  /** Keys that are queued, in the order of service. One that is needed, or has become more pressing, may be in several. */
   readonly #urgent = new Set<string>();
+  readonly #needed = new Set<string>();
   readonly #ordinary = new Set<string>();
   readonly #idleWaiters: (() => void)[] = [];
   #pumpIsDue = false;
@@ -48,15 +64,17 @@ export class KeyedQueue<Job> {
 
   constructor(options: KeyedQueueOptions<Job>) {
     this.#options = options;
+    const { maxNeeded, maxWaiting } = options.limits;
     this.#slots = new Slots(options.limits, () => this.#pumpSoon());
+    this.#neededSlots = new Slots({ maxWorking: maxNeeded, maxWaiting }, () => this.#pumpSoon());
   }
 
   /** Makes the key run. Nothing happens after `close`. */
-  add(id: string, job: Job, urgent = false): void {
+  add(id: string, job: Job, priority: Priority = "ordinary"): void {
     if (this.#closed) return;
     const lane = this.#lanes.get(id);
     const waiting = lane?.kind === "queued" ? lane.next : lane?.again;
-    const next: Pending<Job> = { job, urgent: urgent || waiting?.urgent === true };
+    const next: Pending<Job> = { job, priority: morePressing(priority, waiting?.priority) };
     if (lane?.kind === "running") this.#lanes.set(id, { ...lane, again: next });
     else this.#enqueue(id, next);
   }
@@ -96,13 +114,14 @@ export class KeyedQueue<Job> {
 
   #enqueue(id: string, next: Pending<Job>): void {
     this.#lanes.set(id, { kind: "queued", next });
-    (next.urgent ? this.#urgent : this.#ordinary).add(id);
+    if (next.priority === "urgent") this.#urgent.add(id);
+    else this.#ordinary.add(id);
+    if (next.priority === "needed") this.#needed.add(id);
     this.#pumpSoon();
   }
 
   #drop(id: string): void {
-    this.#urgent.delete(id);
-    this.#ordinary.delete(id);
+    this.#unqueue(id);
     this.#lanes.delete(id);
     this.#tellIdle();
   }
@@ -117,21 +136,31 @@ export class KeyedQueue<Job> {
   }
 
   #pump(): void {
-    for (const id of this.#urgent) this.#begin(id, false);
+    for (const id of this.#urgent) this.#begin(id);
+    for (const id of this.#needed) {
+      if (!this.#neededSlots.tryTake()) break;
+      this.#begin(id, this.#neededSlots);
+    }
     for (const id of this.#ordinary) {
       if (!this.#slots.tryTake()) return;
-      this.#begin(id, true);
+      this.#begin(id, this.#slots);
     }
   }
 
-  #begin(id: string, holdsSlot: boolean): void {
+  #unqueue(id: string): void {
     this.#urgent.delete(id);
+    this.#needed.delete(id);
     this.#ordinary.delete(id);
+  }
+
+  /** `slots`: where a slot was taken for it, if one was. */
+  #begin(id: string, slots?: Slots): void {
+    this.#unqueue(id);
     const lane = this.#lanes.get(id);
     if (lane?.kind !== "queued") return;
     const { job } = lane.next;
     const { clock, limits, onAbandoned } = this.#options;
-    const run = new LaneRun(this.#slots, clock, limits, holdsSlot, () => {
+    const run = new LaneRun(slots ?? this.#slots, clock, limits, slots !== undefined, () => {
       onAbandoned(job, run.signal.reason);
       this.#free(id);
     });
@@ -155,4 +184,8 @@ export class KeyedQueue<Job> {
     if (this.#lanes.size > 0) return;
     for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
+}
+
+function morePressing(one: Priority, other: Priority = "ordinary"): Priority {
+  return RANK[one] >= RANK[other] ? one : other;
 }

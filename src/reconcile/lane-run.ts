@@ -4,6 +4,7 @@ import type { SlotLimits, Slots } from "./slots.js";
 
 /** The limits of a queue and of each of its runs. */
 export interface LaneLimits extends SlotLimits {
+  readonly maxNeeded: number;
   readonly yieldAfterMs: number;
   readonly runTimeoutMs: number;
   readonly abandonAfterMs: number;

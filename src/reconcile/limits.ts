@@ -4,7 +4,12 @@ import { countOption, durationOption, refuseUnknownOptions } from "../options.js
 export interface ReconcileLimits {
   /** Runs that work at the same time. 8. */
   readonly maxWorking?: number | undefined;
-  /** Runs that gave their place up while they wait. 64; beyond that a waiting run keeps its place. */
+  /** Runs beside those that begin before their turn, for keys that something needs now (`Controller.probe`). 4. */
+  readonly maxNeeded?: number | undefined;
+  /**
+   * Runs that gave their place up while they wait, and as many again of those that began before their turn. 64; beyond that a
+   * waiting run keeps its place.
+   */
   readonly maxWaiting?: number | undefined;
   /** A wait that is longer gives the place up. 2,000. */
   readonly yieldAfterMs?: number | undefined;
@@ -31,6 +36,7 @@ export type ReconcileConfig = { readonly [Name in keyof ReconcileLimits]-?: numb
 
 const DEFAULTS: ReconcileConfig = {
   maxWorking: 8,
+  maxNeeded: 4,
   maxWaiting: 64,
   yieldAfterMs: 2_000,
   runTimeoutMs: 120_000,
@@ -51,6 +57,7 @@ export function resolveReconcileLimits(limits: ReconcileLimits = {}): ReconcileC
   const duration = (name: keyof ReconcileConfig): number => durationOption(name, limits[name], DEFAULTS[name]);
   return {
     maxWorking: count("maxWorking"),
+    maxNeeded: count("maxNeeded"),
     maxWaiting: count("maxWaiting", 0),
     yieldAfterMs: duration("yieldAfterMs"),
     runTimeoutMs: duration("runTimeoutMs"),

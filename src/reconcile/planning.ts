@@ -88,8 +88,7 @@ export class Planning<Tx extends ConvergenceTx, Facts> {
 
   #settled(scope: string, ledger: Ledger, outcome: TxOutcome, then: "enqueue" | "run"): void {
     for (const { key, generation } of ledger.revokes) this.#fence(scope, key, generation, outcome === "committed");
-    // After a rollback the facts are the old ones, and would bring back at once what was just revoked. Whoever wrote them
-    // writes again, and plans again; the next sweep comes anyway.
+    // After a rollback the facts are the old ones, and would bring back at once what was just revoked.
     if (outcome !== "committed") return;
     const active = this.#core.scopes.get(scope);
     for (const row of ledger.replaced) {
@@ -109,10 +108,12 @@ export class Planning<Tx extends ConvergenceTx, Facts> {
       // The others are fenced all the same.
       events.emit({ kind: "trouble", scope, key, error });
     }
-    const state = scopes.get(scope)?.key(key);
-    if (state !== undefined) {
+    const active = scopes.get(scope);
+    if (active !== undefined) {
+      const state = active.key(key);
       state.fencedAt = generation;
       state.endStarting();
+      if (!committed) this.#agenda.planAfterRollback(active, key);
     } else if (!committed) {
       const fences = this.#fencedWhileShut.get(scope) ?? new Map<string, number>();
       this.#fencedWhileShut.set(scope, fences.set(key, generation));

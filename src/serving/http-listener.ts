@@ -16,8 +16,8 @@ export interface HttpListener {
   /** `http://127.0.0.1:1234`, without a path. */
   readonly origin: string;
   /**
-   * Stops listening, ends idle connections, waits `closeTimeoutMs` for answers that are being written and cuts what is
-   * left, taken-over connections included. Afterwards nothing of the server is left. May be called again.
+   * Stops listening, ends connections on which no request is under way, taken-over ones included, waits `closeTimeoutMs` for
+   * the answers to the others, and cuts what is left. Afterwards nothing of the server is left. May be called again.
    */
   close(): Promise<void>;
 }
@@ -40,8 +40,11 @@ class NodeListener implements HttpListener {
   readonly #handler: HttpHandler;
   readonly #server: Server;
   #port: number;
-  /** Connections that were taken over: Node neither waits for them nor ends them. */
-  readonly #upgraded = new Set<Duplex>();
+  /**
+   * Every connection, with the requests that are under way on it: those on which none is end with the server. Node ends
+   * neither those that were taken over nor, in some versions, those that never sent a request, which clients open as spares.
+   */
+  readonly #connections = new Map<Duplex, number>();
   /** Set by the first `close`; every later one gets the same end. */
   #closing: Promise<void> | undefined;
 
@@ -57,12 +60,14 @@ class NodeListener implements HttpListener {
       // Node looks for late requests only this often, and by default every 30 seconds.
       connectionsCheckingInterval: Math.ceil(Math.min(1_000, config.headersTimeoutMs)),
     });
+    this.#server.on("connection", (socket) => {
+      this.#connections.set(socket, 0);
+      socket.once("close", () => this.#connections.delete(socket));
+    });
     this.#server.on("request", (request, response) => void this.#answer(request, response));
     const { onUpgrade } = config;
     if (onUpgrade === undefined) return;
     this.#server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      this.#upgraded.add(socket);
-      socket.once("close", () => this.#upgraded.delete(socket));
       // Node listens to it no more, and a broken connection must not end the process.
       socket.on("error", () => socket.destroy());
       onUpgrade(request, socket, head);
@@ -100,9 +105,12 @@ class NodeListener implements HttpListener {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { socket } = request;
+    this.#count(socket, 1);
     response.once("close", () => {
-      // A connection that was busy when the server closed would otherwise stay until its keep-alive time is over.
-      if (this.#closing !== undefined) setImmediate(() => this.#server.closeIdleConnections());
+      // Ending a connection while a body is on its way would take the answer from a caller who has not read it yet.
+      if (request.complete) this.#count(socket, -1);
+      else request.once("close", () => this.#count(socket, -1));
     });
     try {
       await this.#handler(request, response);
@@ -113,14 +121,27 @@ class NodeListener implements HttpListener {
     }
   }
 
+  /** Notes that a request began or ended. The last one of a connection takes it along once the server closes. */
+  #count(socket: Duplex, change: 1 | -1): void {
+    const before = this.#connections.get(socket);
+    if (before === undefined) return;
+    this.#connections.set(socket, before + change);
+    if (this.#closing !== undefined) this.#endQuiet();
+  }
+
+  #endQuiet(): void {
+    for (const [socket, requests] of this.#connections) if (requests === 0) socket.destroy();
+  }
+
   async #shutDown(): Promise<void> {
     const closed = new Promise<void>((resolve) => {
       this.#server.close(() => resolve());
     });
-    this.#server.closeIdleConnections();
-    for (const socket of this.#upgraded) socket.destroy();
+    this.#endQuiet();
     const { closeTimeoutMs } = this.#config;
-    const cut = (): void => this.#server.closeAllConnections();
+    const cut = (): void => {
+      for (const socket of this.#connections.keys()) socket.destroy();
+    };
     const timer = closeTimeoutMs === Infinity ? undefined : setTimeout(cut, Math.min(closeTimeoutMs, LONGEST_TIMER_MS));
     await closed;
     clearTimeout(timer);

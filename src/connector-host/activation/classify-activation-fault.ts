@@ -13,7 +13,7 @@ export interface ActivationFault {
   readonly authorization?: AuthorizationDemand | undefined;
 }
 
-/** Failures of the network, of the moment, and of our own side's plans. */
+/** Failures of the network, of the moment, of our own disk, and of our own side's plans. */
 const PASSING_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "account_not_ready",
   "authorize_failed",
@@ -22,6 +22,10 @@ const PASSING_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "connection_broken",
   "not_admitted",
   "route_unavailable",
+  "store_full",
+  "store_in_use",
+  "store_newer_format",
+  "store_unavailable",
   "stream_ended",
   "timeout",
 ]);
@@ -37,8 +41,9 @@ const PASSING_RPC_CODES: ReadonlySet<number> = new Set([
  * The verdict on what an activation rejected with. Pure, takes any value; `nowMs` is the wall clock in epoch milliseconds, which
  * a `Retry-After` date is compared with.
  *
- * Networks, timeouts, busy servers, an account that is not ready, and what was ended from our side don't count. Everything
- * else does, an unknown value too: it is a fault of ours. A peer's own retry data is carried along wherever it came.
+ * Networks, timeouts, busy servers, an account that is not ready, a store that fails, and what was ended from our side don't
+ * count. Everything else does, an unknown value too: it is a fault of ours. A peer's own retry data is carried along wherever
+ * it came.
  */
 export function classifyActivationFault(error: unknown, nowMs: number): ActivationFault {
   const authorization = readAuthorizationDemand(error);

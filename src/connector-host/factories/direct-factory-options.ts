@@ -1,7 +1,7 @@
 import { refuseOption, refuseUnknownOptions } from "../../options.js";
 import type { ModernStreamableHTTPClientOptions } from "../../modern-client/index.js";
 import { type Implementation, isMetaKey, isReservedMetaKey } from "../../protocol/index.js";
-import { type Authorize, appendHeaders, type Exchange, parseEndpoint } from "../../transport/index.js";
+import { type Authorize, addHeaders, type Exchange, parseEndpoint } from "../../transport/index.js";
 
 /** The accounts that are signed in, and what authorizes their requests. */
 export interface AccountLogins {
@@ -94,7 +94,7 @@ function parseBaseUrl(baseUrl: string | URL): string {
 }
 
 function parseHeaderName(name: string): string {
-  appendHeaders([], { [name]: "" });
+  addHeaders([], { [name]: "" });
   return name;
 }
 

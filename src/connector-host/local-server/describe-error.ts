@@ -1,4 +1,5 @@
 import {
+  type AnyRemoteConnectorError,
   type Delivery,
   type ErrorCode,
   type ErrorDetails,
@@ -35,15 +36,29 @@ const AGENT_FAULTS: ReadonlySet<string> = new Set([
   "unknown_tool",
 ]);
 
+/** A gateway's failures, of which it says in `data.delivery` how far the request got behind it. */
+const GATEWAY_FAULTS: ReadonlySet<number> = new Set([
+  RpcCode.connectorUnavailable,
+  RpcCode.upstreamTimeout,
+  RpcCode.upstreamRateLimited,
+  RpcCode.upstreamProtocolError,
+]);
+
+/** From the firmest verdict to the most cautious. */
+const BY_CAUTION: readonly Delivery[] = ["not_sent", "answered", "unknown"];
+
 const LONGEST_MESSAGE = 512;
 
 /**
  * The JSON-RPC error and HTTP status for a failed request of an agent. Pure; takes any value.
  *
  * A peer's error keeps its code, message and data; an object in its data gets the verdict under `deliveryKey` beside its
- * own members, any other data stays as it is. Every other failure is `-32602` or `-32603`, so that it can't be mistaken for
- * a peer's, and says under the same key its `code`, its `delivery`, and the facts that a program can act on. No stack, cause,
- * header, path or body of a peer is among them; of a value that is no error of this package, nothing is.
+ * own members, any other data stays as it is. Where a gateway failed to get an answer from the server behind it, the verdict
+ * is the more cautious of the gateway's and ours: that the gateway answered says nothing of whether that server acted.
+ *
+ * Every other failure is `-32602` or `-32603`, so that it can't be mistaken for a peer's, and says under the same key its
+ * `code`, its `delivery`, and the facts that a program can act on. No stack, cause, header, path or body of a peer is among
+ * them; of a value that is no error of this package, nothing is.
  *
  * Source: 2026-07-28, Overview, Error Codes.
  */
@@ -52,10 +67,19 @@ export function describeError(error: unknown, options: DescriptionOptions): Desc
     const verdict = { delivery: options.delivery ?? "unknown", code: "internal_error" };
     return failure(RpcCode.internalError, "Internal error", options, verdict);
   }
-  const verdict = { delivery: options.delivery ?? error.delivery, code: error.code, ...factsOf(error) };
+  const verdict = { delivery: options.delivery ?? deliveryBehind(error), code: error.code, ...factsOf(error) };
   if (error.code === "peer_error") return peerError(error.details, options, verdict);
   const code = AGENT_FAULTS.has(error.code) ? RpcCode.invalidParams : RpcCode.internalError;
   return failure(code, plainText(error.message), options, verdict);
+}
+
+/** The verdict on the request as far as it travelled. */
+function deliveryBehind(error: AnyRemoteConnectorError): Delivery {
+  if (error.code !== "peer_error" || !GATEWAY_FAULTS.has(error.details.rpcCode)) return error.delivery;
+  const { rpcData } = error.details;
+  const told = isJsonObject(rpcData) ? rpcData["delivery"] : undefined;
+  const caution = BY_CAUTION.findIndex((delivery) => delivery === told);
+  return BY_CAUTION[Math.max(caution, BY_CAUTION.indexOf(error.delivery))] ?? error.delivery;
 }
 
 function failure(code: number, message: string, options: DescriptionOptions, verdict: JsonObject): DescribedError {

@@ -58,10 +58,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 class Storm {
   #manner: Manner = "done";
   #storeFails: { readonly at: "begin" | "commit"; times: number } | undefined;
+  readonly #vanished = new Set<string>();
   /** Runs that have neither ended nor been told to. */
   readonly #live = new Map<string, RunContext>();
   readonly world = new World({
-    limits: { maxWorking: 2 },
+    // Nothing but a route that vanishes without a word needs the regular look at everything.
+    limits: { maxWorking: 2, maxNeeded: 1, maxWaiting: 1, resyncIntervalMs: 10 ** 9 },
     reconcile: (context) => this.#run(context),
     classifyFault: () => ({ counts: this.#manner === "fails" }),
     wrap: (store) => ({
@@ -90,6 +92,7 @@ class Storm {
       case "vanish": {
         const route = world.routes.route(each.key);
         world.routes.remove(SCOPE, each.key);
+        if (each.kind === "vanish") this.#vanished.add(each.key);
         if (each.kind === "exit" && route !== undefined) world.controller.exited(route, new Error("exit"));
         break;
       }
@@ -132,7 +135,8 @@ class Storm {
     const { world } = this;
     this.#manner = "done";
     this.#storeFails = undefined;
-    world.controller.activateScope(SCOPE);
+    if (world.controller.epochOf(SCOPE) === undefined) world.controller.activateScope(SCOPE);
+    world.controller.wake(SCOPE, [...this.#vanished]);
     for (let i = 0; i < 4; i += 1) await world.clock.advance(300_000);
     await world.idle();
     for (const each of KEYS) {

@@ -159,15 +159,73 @@ describe("Controller", () => {
       expect(await world.status("k")).toMatchObject({ activity: "converged", readiness: "ready" });
     });
 
-    it("R-2: brings back after a rollback what nobody plans again, when everything is looked at", async () => {
+    it("R-2: brings back after a rollback what nobody plans again, after a pause, and leaves no timer", async () => {
+      const world = new World();
+      const idleTimers = world.clock.pending;
+      world.controller.activateScope(SCOPE);
+      await world.set("k", { enabled: true });
+      await world.idle();
+      const generation = world.routes.route("k")?.generation ?? Infinity;
+      await expect(world.set("k", { enabled: false }, new Error("disk"))).rejects.toThrow("disk");
+      await world.clock.advance(1_999);
+      expect(world.routes.route("k")).toBeUndefined();
+      await world.clock.advance(1);
+      await world.idle();
+      expect(world.routes.route("k")?.generation).toBeGreaterThan(generation);
+      expect(await world.status("k")).toMatchObject({ activity: "converged", readiness: "ready" });
+      expect(world.clock.pending).toBe(idleTimers);
+    });
+
+    it("R-2: does not bring back what is revoked again and again, for as long as none of it can be written", async () => {
       const world = new World();
       world.controller.activateScope(SCOPE);
       await world.set("k", { enabled: true });
       await world.idle();
-      await expect(world.set("k", { enabled: false }, new Error("disk"))).rejects.toThrow("disk");
-      await world.clock.advance(300_000);
+      // Whoever revokes backs off too, up to a minute.
+      for (const pauseMs of [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 59_999, 59_999, 59_999]) {
+        await expect(world.set("k", { enabled: false }, new Error("disk"))).rejects.toThrow("disk");
+        await world.clock.advance(pauseMs);
+        expect(world.routes.route("k")).toBeUndefined();
+      }
+      expect(world.runs).toHaveLength(1);
+      await world.set("k", { enabled: false });
+      await world.clock.advance(60_000);
+      expect(world.runs).toHaveLength(2);
+      expect(await world.status("k")).toMatchObject({ activity: "converged", readiness: "off" });
+    });
+
+    it("R-2: begins with a short pause again when a rollback comes long after the last one", async () => {
+      const world = new World();
+      world.controller.activateScope(SCOPE);
+      await world.set("k", { enabled: true });
+      for (let i = 0; i < 3; i += 1) {
+        await world.idle();
+        expect(world.routes.route("k")).toBeDefined();
+        await expect(world.set("k", { enabled: false }, new Error("disk"))).rejects.toThrow("disk");
+        await world.clock.advance(2_000);
+        await world.idle();
+        expect(world.routes.route("k")).toBeDefined();
+        await world.clock.advance(298_000);
+      }
+    });
+
+    it("R-2, R-6: a rollback shortens no pause that the peer asked for, and leaves no timer in a scope that is shut", async () => {
+      const world = new World({
+        reconcile: () => Promise.reject(new Error("busy")),
+        classifyFault: () => ({ counts: false, retryAfterMs: 30_000 }),
+      });
+      const idleTimers = world.clock.pending;
+      world.controller.activateScope(SCOPE);
+      await world.set("k", {});
       await world.idle();
-      expect(world.routes.route("k")).toBeDefined();
+      await expect(world.set("k", { enabled: false }, new Error("disk"))).rejects.toThrow("disk");
+      await world.clock.advance(29_999);
+      expect(world.runs).toHaveLength(1);
+      await world.clock.advance(1);
+      expect(world.runs).toHaveLength(2);
+      await expect(world.set("k", { enabled: false }, new Error("disk"))).rejects.toThrow("disk");
+      world.controller.shutScope(SCOPE);
+      expect(world.clock.pending).toBe(idleTimers);
     });
 
     it("R-2: gives a new generation to what was fenced while its scope was shut", async () => {
@@ -737,6 +795,33 @@ describe("Controller", () => {
       await world.idle();
       expect(world.runs).toHaveLength(2);
       expect(await world.status("k")).toMatchObject({ activity: "waiting", attempts: 2 });
+    });
+
+    it("R-4: runs a key that a call needs while everything that works and waits hangs, and no others before their turn", async () => {
+      const world = new World({
+        limits: { maxWorking: 1, maxNeeded: 1, maxWaiting: 1 },
+        reconcile: (context, self) =>
+          context.key.startsWith("hung") ? context.waiting(pending<Outcome>().promise) : self.converge(context),
+      });
+      world.controller.activateScope(SCOPE);
+      for (const key of ["hung 1", "hung 2", "hung 3", "other", "needed"]) await world.set(key, {});
+      await world.clock.advance(10_000);
+      expect(world.runs).toHaveLength(2);
+      // The network is back: that makes nothing more pressing than the rest.
+      world.controller.probe(SCOPE);
+      await settle();
+      expect(world.runs).toHaveLength(2);
+      world.controller.probe(SCOPE, ["hung 3", "needed"]);
+      await settle();
+      expect(world.runs.at(-1)).toMatch(/^hung 3@/);
+      await world.clock.advance(2_000);
+      expect(world.routes.route("needed")).toBeDefined();
+      expect(await world.status("other")).toMatchObject({ activity: "queued" });
+      // It is spent: what comes next for the key waits its turn.
+      await world.set("needed", { identity: "j" });
+      await settle();
+      expect(await world.status("needed")).toMatchObject({ activity: "queued" });
+      await world.controller.close();
     });
 
     it("leaves no timer behind for a key that converged, or whose scope was shut", async () => {

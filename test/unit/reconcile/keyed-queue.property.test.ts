@@ -1,21 +1,26 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { KeyedQueue } from "../../../src/reconcile/keyed-queue.js";
+import { KeyedQueue, type Priority } from "../../../src/reconcile/keyed-queue.js";
 import { FakeClock, settle } from "../../support/fake-clock.js";
 
 const SEED = 20_260_728;
 const KEYS = ["a", "b", "c", "d", "e", "f"];
-const MAX_WORKING = 3;
+const MAX_WORKING = 2;
+const MAX_NEEDED = 1;
 
 type Step =
-  | { readonly kind: "add"; readonly key: string; readonly urgent: boolean }
+  | { readonly kind: "add"; readonly key: string; readonly priority: Priority }
   | { readonly kind: "end"; readonly index: number }
   | { readonly kind: "abort"; readonly key: string }
   | { readonly kind: "advance"; readonly ms: number };
 
 const key = fc.constantFrom(...KEYS);
+const anyPriority = fc.oneof(
+  { weight: 3, arbitrary: fc.constant<Priority>("ordinary") },
+  { weight: 1, arbitrary: fc.constantFrom<Priority>("needed", "urgent") },
+);
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ kind: fc.constant("add"), key, urgent: fc.nat(4).map((n) => n === 0) }) },
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant("add"), key, priority: anyPriority }) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant("end"), index: fc.nat(20) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("abort"), key }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("advance"), ms: fc.constantFrom(100, 3_000, 123_000) }) },
@@ -24,7 +29,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 /** A run that has neither ended nor been abandoned. */
 interface LiveRun {
   readonly key: string;
-  readonly holdsSlot: boolean;
+  /** What it began as: an urgent one has no slot, a needed one has one of its own kind. */
+  readonly place: Priority;
   end(): void;
 }
 
@@ -32,17 +38,20 @@ interface LiveRun {
 class Bench {
   readonly clock = new FakeClock();
   readonly live: LiveRun[] = [];
-  /** Ordinary keys that are queued, first come first served. */
+  /** Keys that are queued and not urgent, first come first served. */
   readonly expected: string[] = [];
+  /** Those of them that are needed, in the order in which they came to be. */
+  readonly needed: string[] = [];
   readonly #urgent = new Set<string>();
-  /** Keys that were added while they ran, and whether one of the adds was urgent. */
-  readonly #again = new Map<string, boolean>();
+  /** Keys that were added while they ran, and the most pressing of the adds. */
+  readonly #again = new Map<string, Priority>();
   /** Keys that were added and have not begun since. */
   readonly #owed = new Set<string>();
   readonly #queue = new KeyedQueue<string>({
     clock: this.clock,
     limits: {
       maxWorking: MAX_WORKING,
+      maxNeeded: MAX_NEEDED,
       maxWaiting: 2,
       yieldAfterMs: 2_000,
       runTimeoutMs: 120_000,
@@ -53,14 +62,16 @@ class Bench {
   });
 
   async apply(each: Step): Promise<void> {
-    if (each.kind === "add") this.#add(each.key, each.urgent);
+    if (each.kind === "add") this.#add(each.key, each.priority);
     else if (each.kind === "end") this.#end(each.index);
     else if (each.kind === "abort") this.#queue.abort(each.key, "newer");
     else await this.clock.advance(each.ms);
     await settle();
-    expect(this.live.filter((run) => run.holdsSlot).length).toBeLessThanOrEqual(MAX_WORKING);
+    expect(this.#held("ordinary")).toBeLessThanOrEqual(MAX_WORKING);
+    expect(this.#held("needed")).toBeLessThanOrEqual(MAX_NEEDED);
     // A slot is never left free while someone waits for one, and what is urgent never waits.
-    if (this.expected.length > 0) expect(this.live.filter((run) => run.holdsSlot)).toHaveLength(MAX_WORKING);
+    if (this.expected.length > 0) expect(this.#held("ordinary")).toBe(MAX_WORKING);
+    if (this.needed.length > 0) expect(this.#held("needed")).toBe(MAX_NEEDED);
     expect([...this.#urgent]).toEqual([]);
   }
 
@@ -72,34 +83,57 @@ class Bench {
       await settle();
     }
     expect([...this.#owed]).toEqual([]);
-    expect(this.expected).toEqual([]);
+    expect([this.expected, this.needed]).toEqual([[], []]);
     await this.#queue.whenIdle();
     expect(this.clock.pending).toBe(0);
   }
 
-  #add(id: string, urgent: boolean): void {
-    this.#owed.add(id);
-    if (this.live.some((run) => run.key === id)) this.#again.set(id, urgent || this.#again.get(id) === true);
-    else this.#enqueue(id, urgent);
-    this.#queue.add(id, id, urgent);
+  #held(place: Priority): number {
+    return this.live.filter((run) => run.place === place).length;
   }
 
-  #enqueue(id: string, urgent: boolean): void {
-    const place = this.expected.indexOf(id);
-    if (urgent) {
-      if (place !== -1) this.expected.splice(place, 1);
+  #add(id: string, priority: Priority): void {
+    this.#owed.add(id);
+    const again = this.#again.get(id);
+    if (this.live.some((run) => run.key === id)) this.#again.set(id, morePressing(priority, again));
+    else this.#enqueue(id, priority);
+    this.#queue.add(id, id, priority);
+  }
+
+  #enqueue(id: string, priority: Priority): void {
+    if (priority === "urgent") {
+      this.#leave(id);
       this.#urgent.add(id);
-    } else if (place === -1 && !this.#urgent.has(id)) {
-      this.expected.push(id);
+    } else if (!this.#urgent.has(id)) {
+      if (!this.expected.includes(id)) this.expected.push(id);
+      if (priority === "needed" && !this.needed.includes(id)) this.needed.push(id);
+    }
+  }
+
+  #leave(id: string): void {
+    for (const queued of [this.expected, this.needed]) {
+      const place = queued.indexOf(id);
+      if (place !== -1) queued.splice(place, 1);
     }
   }
 
   #begin(id: string, holdsSlot: boolean): Promise<void> {
     expect(this.live.map((run) => run.key)).not.toContain(id);
-    if (holdsSlot) expect(this.expected.shift()).toBe(id);
-    else expect(this.#urgent.delete(id)).toBe(true);
+    const place = this.#placeOf(id, holdsSlot);
+    this.#leave(id);
     this.#owed.delete(id);
-    return new Promise((end) => this.live.push({ key: id, holdsSlot, end }));
+    return new Promise((end) => this.live.push({ key: id, place, end }));
+  }
+
+  /** The place that was free and whose turn the key's was. */
+  #placeOf(id: string, holdsSlot: boolean): Priority {
+    if (!holdsSlot) {
+      expect(this.#urgent.delete(id)).toBe(true);
+      return "urgent";
+    }
+    if (this.needed[0] === id && this.#held("needed") < MAX_NEEDED) return "needed";
+    expect(this.expected[0]).toBe(id);
+    return "ordinary";
   }
 
   #end(index: number): void {
@@ -113,11 +147,16 @@ class Bench {
   #over(id: string): void {
     const place = this.live.findIndex((run) => run.key === id);
     this.live.splice(place, 1);
-    const urgent = this.#again.get(id);
-    if (urgent === undefined) return;
+    const priority = this.#again.get(id);
+    if (priority === undefined) return;
     this.#again.delete(id);
-    this.#enqueue(id, urgent);
+    this.#enqueue(id, priority);
   }
+}
+
+function morePressing(one: Priority, other: Priority | undefined): Priority {
+  if (one === "urgent" || other === "urgent") return "urgent";
+  return one === "needed" || other === "needed" ? "needed" : "ordinary";
 }
 
 describe("KeyedQueue, whatever happens", () => {

@@ -3,7 +3,14 @@ import { KeyedQueue } from "../../../src/reconcile/keyed-queue.js";
 import type { LaneContext } from "../../../src/reconcile/lane-run.js";
 import { FakeClock, settle } from "../../support/fake-clock.js";
 
-const LIMITS = { maxWorking: 2, maxWaiting: 2, yieldAfterMs: 2_000, runTimeoutMs: 120_000, abandonAfterMs: 3_000 };
+const LIMITS = {
+  maxWorking: 2,
+  maxNeeded: 1,
+  maxWaiting: 2,
+  yieldAfterMs: 2_000,
+  runTimeoutMs: 120_000,
+  abandonAfterMs: 3_000,
+};
 
 /** One run, under the test's control. */
 interface Run {
@@ -78,18 +85,68 @@ describe("KeyedQueue", () => {
     const { queue, add, runs, jobs } = setUp({ maxWorking: 1 });
     add("a", "b");
     await settle();
-    queue.add("off", "off", true);
-    queue.add("b", "b", true);
+    queue.add("off", "off", "urgent");
+    queue.add("b", "b", "urgent");
     await settle();
     expect(jobs()).toEqual(["a", "off", "b"]);
     expect(runs.map((run) => run.lane.holdsSlot)).toEqual([true, false, false]);
+  });
+
+  it("R-4: begins what is needed before its turn, at slots that others can't take", async () => {
+    const { queue, add, runs, jobs, end } = setUp({ maxWorking: 1, maxNeeded: 1 });
+    add("a", "b", "c", "d");
+    await settle();
+    queue.add("d", "d", "needed");
+    queue.add("c", "c", "needed");
+    await settle();
+    expect(jobs()).toEqual(["a", "d"]);
+    expect(runs[1]?.lane.holdsSlot).toBe(true);
+    // A place of its own kind becomes free; the others wait for theirs.
+    await end(1);
+    expect(jobs()).toEqual(["a", "d", "c"]);
+    await end(2);
+    expect(jobs()).toEqual(["a", "d", "c"]);
+    await end(0);
+    expect(jobs()).toEqual(["a", "d", "c", "b"]);
+  });
+
+  it("R-3: serves the others in order, however much is needed", async () => {
+    const { queue, add, jobs, end } = setUp({ maxWorking: 1, maxNeeded: 1 });
+    add("a", "b");
+    for (const id of ["x", "y", "z"]) queue.add(id, id, "needed");
+    await settle();
+    expect(jobs()).toEqual(["x", "a"]);
+    await end(1);
+    expect(jobs()).toEqual(["x", "a", "b"]);
+    // What is needed has its place in the order too.
+    await end(2);
+    expect(jobs()).toEqual(["x", "a", "b", "y"]);
+    await end(0);
+    expect(jobs()).toEqual(["x", "a", "b", "y", "z"]);
+  });
+
+  it("R-4: remembers that a key was needed while it ran, and what it is cancelled for", async () => {
+    const { queue, add, jobs, end } = setUp({ maxWorking: 1, maxNeeded: 1 });
+    add("a");
+    await settle();
+    queue.add("a", "a", "needed");
+    add("a", "b");
+    await end(0);
+    expect(jobs()).toEqual(["a", "a", "b"]);
+    queue.add("c", "c", "needed");
+    await settle();
+    queue.cancel("c", "shut");
+    await end(1);
+    await end(2);
+    await queue.whenIdle();
+    expect(jobs()).toEqual(["a", "a", "b"]);
   });
 
   it("R-3: remembers that something urgent was added while the key ran", async () => {
     const { queue, add, runs, jobs, end } = setUp({ maxWorking: 1 });
     add("a");
     await settle();
-    queue.add("a", "a", true);
+    queue.add("a", "a", "urgent");
     add("a", "b");
     await end(0);
     expect(jobs().toSorted()).toEqual(["a", "a", "b"]);
@@ -288,6 +345,33 @@ describe("a run that waits", () => {
     expect(jobs()).toEqual(["a", "b", "c"]);
   });
 
+  it("R-4: gives up and takes back only a slot of its own kind", async () => {
+    const { clock, queue, add, runs, jobs, end } = setUp({ maxWorking: 1, maxNeeded: 1, maxWaiting: 1 });
+    add("a", "b");
+    await settle();
+    const hung = runs[0]?.lane.waiting(pending().promise);
+    await clock.advance(2_000);
+    expect(jobs()).toEqual(["a", "b"]);
+    // Everything hangs, and nobody else may give a place up.
+    add("c");
+    for (const id of ["x", "y"]) queue.add(id, id, "needed");
+    await settle();
+    expect(jobs()).toEqual(["a", "b", "x"]);
+    const connect = pending<void>();
+    const waited = runs[2]?.lane.waiting(connect.promise);
+    await clock.advance(2_000);
+    expect(jobs()).toEqual(["a", "b", "x", "y"]);
+    connect.resolve();
+    await settle();
+    await end(3);
+    await waited;
+    expect(jobs()).toEqual(["a", "b", "x", "y"]);
+    await end(2);
+    await end(1);
+    expect(jobs()).toEqual(["a", "b", "x", "y", "c"]);
+    expect(hung).toBeInstanceOf(Promise);
+  });
+
   it("R-3: keeps its slot when too many have given theirs up", async () => {
     const { clock, add, runs, jobs } = setUp({ maxWorking: 1, maxWaiting: 1 });
     add("a", "b", "c");
@@ -377,7 +461,7 @@ describe("a run that waits", () => {
 
   it("R-3: without a slot simply waits", async () => {
     const { clock, queue, runs } = setUp();
-    queue.add("off", "off", true);
+    queue.add("off", "off", "urgent");
     await settle();
     const connect = pending<number>();
     const waited = runs[0]?.lane.waiting(connect.promise);

@@ -5,6 +5,7 @@ describe("resolveReconcileLimits", () => {
   it("R-3, R-4: has the defaults of the design", () => {
     expect(resolveReconcileLimits()).toEqual({
       maxWorking: 8,
+      maxNeeded: 4,
       maxWaiting: 64,
       yieldAfterMs: 2_000,
       runTimeoutMs: 120_000,

@@ -133,8 +133,11 @@ export class World {
 
   /** What a reconciler does when nothing is in its way. */
   async converge(context: RunContext): Promise<Outcome> {
+    const route = this.routes.route(context.key, context.scope);
     if (context.enabled) this.routes.publish(context);
-    else this.routes.remove(context.scope, context.key);
+    // A late run takes nothing newer away.
+    else if (route !== undefined && route.generation <= context.generation)
+      this.routes.remove(context.scope, context.key);
     return { kind: "done", readiness: "ready" };
   }
 

@@ -63,6 +63,10 @@ describe("R-4, R-6: what counts against a connector", () => {
     ["an authorizer that failed", fault("authorize_failed", { reason: "" })],
     ["a cancellation of ours", fault("cancelled", { reason: "" })],
     ["a request that was not admitted", fault("not_admitted", { reason: "" })],
+    ["a full disk", fault("store_full", { path: "" })],
+    ["a store that can't be used", fault("store_unavailable", { path: "", reason: "" })],
+    ["a store that another process holds", fault("store_in_use", { path: "" })],
+    ["a store of a newer version", fault("store_newer_format", { path: "", found: 2, known: 1 })],
     ["our own full queue", fault("limit_exceeded", { option: "maxQueuedRequests", limit: 1 }, "not_sent")],
   ])("%s does not", (_, error) => {
     expect(classifyActivationFault(error, NOW)).toEqual({ counts: false });

@@ -11,10 +11,13 @@ import {
 const KEY = "sh.tutti/delivery";
 const OPTIONS = { deliveryKey: KEY };
 
-function peerError(details: Partial<ErrorDetails["peer_error"]>): RemoteConnectorError<"peer_error"> {
+function peerError(
+  details: Partial<ErrorDetails["peer_error"]>,
+  delivery: Delivery = "answered",
+): RemoteConnectorError<"peer_error"> {
   return new RemoteConnectorError("peer_error", {
     message: "not shown",
-    delivery: "answered",
+    delivery,
     details: { rpcCode: -32000, rpcMessage: "theirs", rpcData: undefined, ...details },
   });
 }
@@ -47,6 +50,34 @@ describe("H-26: an error of a peer", () => {
   it("is not believed about the verdict", () => {
     const { error } = describeError(peerError({ rpcData: { [KEY]: { delivery: "not_sent" } } }), OPTIONS);
     expect(error.data).toEqual({ [KEY]: { delivery: "answered", code: "peer_error" } });
+  });
+
+  it.each([-33003, -33004, -33005, -33006])(
+    "H-26, F-1: with the gateway's code %i the verdict is never firmer than the gateway's own",
+    (rpcCode) => {
+      const verdictFor = (told: unknown, delivery: Delivery): unknown => {
+        const error = peerError({ rpcCode, rpcData: { reason: "timeout", delivery: told } }, delivery);
+        const data = describeError(error, OPTIONS).error.data;
+        expect(data).toMatchObject({ reason: "timeout", delivery: told });
+        return Reflect.get(Object(Reflect.get(Object(data), KEY)), "delivery");
+      };
+      const deliveries: readonly Delivery[] = ["not_sent", "answered", "unknown"];
+      expect(deliveries.map((told) => verdictFor(told, "answered"))).toEqual(["answered", "answered", "unknown"]);
+      expect(deliveries.map((told) => verdictFor(told, "unknown"))).toEqual(["unknown", "unknown", "unknown"]);
+      expect([null, 0, "sent", {}, undefined].map((told) => verdictFor(told, "answered"))).toEqual(
+        Array.from({ length: 5 }, () => "answered"),
+      );
+    },
+  );
+
+  it("H-26: data of other errors says nothing of the delivery, and what is known of the agent's request goes before it", () => {
+    const rpcData = { delivery: "unknown" };
+    const verdict = (delivery: Delivery): object => ({ ...rpcData, [KEY]: { delivery, code: "peer_error" } });
+    for (const rpcCode of [-32603, -33001, -33002, -33007]) {
+      expect(describeError(peerError({ rpcCode, rpcData }), OPTIONS).error.data).toEqual(verdict("answered"));
+    }
+    const error = peerError({ rpcCode: -33004, rpcData });
+    expect(describeError(error, { ...OPTIONS, delivery: "not_sent" }).error.data).toEqual(verdict("not_sent"));
   });
 
   it.each<[string, object]>([
