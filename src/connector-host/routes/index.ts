@@ -1,4 +1,4 @@
-export { type AdmissionRefusal, createAdmitter } from "./admitter.js";
+export { createAdmitter } from "./admitter.js";
 export { type PublicationChange } from "./published-routes.js";
 export { Route, type RouteClient, type RouteTool } from "./route.js";
 export { type RouteDiagnostic, type RouteTableOptions } from "./route-table-options.js";
