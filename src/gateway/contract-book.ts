@@ -1,4 +1,4 @@
-import { LIST_WALK_LIMITS, ToolListCheck, type ToolContract, type ToolPage, walkTools } from "../protocol/index.js";
+import { LIST_WALK_LIMITS, ToolListCheck, type ToolContract, type RawListPage, walkTools } from "../protocol/index.js";
 import type { Upstream, UpstreamRequestOptions } from "./upstream.js";
 
 /**
@@ -44,7 +44,7 @@ export class ContractBook {
 
   async #walkAll(): Promise<void> {
     const options: UpstreamRequestOptions = { signal: new AbortController().signal, meta: {} };
-    const fetchPage = async (cursor: string | undefined): Promise<ToolPage> => {
+    const fetchPage = async (cursor: string | undefined): Promise<RawListPage> => {
       const { raw, tools, nextCursor } = await this.#upstream.listTools(cursor, options);
       return { entries: tools, nextCursor, message: raw };
     };

@@ -6,7 +6,7 @@ import {
   peerError,
   RpcCode,
   toolEntries,
-  type ToolPage,
+  type RawListPage,
 } from "../protocol/index.js";
 import { emptyList } from "./declared-methods.js";
 import type { ReceivedAnswer } from "./pending-call.js";
@@ -56,7 +56,7 @@ function encodeJson(value: unknown): Uint8Array {
 }
 
 /** A page of tools, and the message that held it. Throws as {@link toolEntries}. */
-export function readToolPage(result: JsonObject, received: ReceivedAnswer | undefined): ToolPage {
+export function readToolPage(result: JsonObject, received: ReceivedAnswer | undefined): RawListPage {
   const isOwn = received?.answer.kind === "result";
   const message = isOwn ? received.line : encodeJson({ result });
   return { entries: toolEntries(result), nextCursor: result["nextCursor"], message };

@@ -13,7 +13,7 @@ import {
   toolEntries,
   type ToolList,
   ToolListCheck,
-  type ToolPage,
+  type RawListPage,
   walkTools,
   type WithDetail,
 } from "../protocol/index.js";
@@ -141,11 +141,11 @@ export class LegacyStdioClient {
     const endsAt = clock.now() + (options.totalTimeoutMs ?? lifecycleDeadlines.totalTimeoutMs);
     const tolerated: Diagnostic[] = [];
     let last: Promise<unknown> | undefined;
-    const read = (result: JsonObject, received: ReceivedAnswer | undefined): ToolPage => {
+    const read = (result: JsonObject, received: ReceivedAnswer | undefined): RawListPage => {
       tolerated.push(...(received?.diagnostics ?? []));
       return readToolPage(result, received);
     };
-    const fetchPage = (cursor: string | undefined): Promise<ToolPage> => {
+    const fetchPage = (cursor: string | undefined): Promise<RawListPage> => {
       const params = cursor === undefined ? undefined : { cursor };
       const page = this.#sender.send({ method: "tools/list", params, read, endsAt }, options);
       last = page;

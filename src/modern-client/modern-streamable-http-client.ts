@@ -17,7 +17,7 @@ import {
   toolEntries,
   type ToolList,
   ToolListCheck,
-  type ToolPage,
+  type RawListPage,
   type ToolWalkOptions,
   type ToolWalkResult,
   walkTools,
@@ -205,7 +205,7 @@ export class ModernStreamableHTTPClient {
   #walk(options: CallOptions, wanted: WantedWalk): Promise<ToolWalkResult> {
     const { clock } = this.#config.transport;
     const startedAt = clock.now();
-    const fetchPage = (cursor: string | undefined): Promise<ToolPage> => {
+    const fetchPage = (cursor: string | undefined): Promise<RawListPage> => {
       checkCallOptions(options);
       const deadlines = this.#lifecycle(options);
       const totalTimeoutMs = Math.max(1, deadlines.totalTimeoutMs - (clock.now() - startedAt));

@@ -7,6 +7,8 @@ export {
   type WithDetail,
 } from "./client-calls.js";
 export { type Diagnostic, type DiagnosticKind } from "./diagnostic.js";
+export { type CheckedEntries, EntryCheck, type EntryRules } from "./entry-check.js";
+export { PROMPT_RULES, RESOURCE_RULES, TEMPLATE_RULES } from "./entry-rules.js";
 export { decodeHeaderValue, encodeHeaderValue } from "./header-value.js";
 export {
   classifyMessage,
@@ -32,11 +34,21 @@ export {
 } from "./raw-json.js";
 export {
   type CallToolResult,
+  type CompleteResult,
   type DiscoverResult,
+  type GetPromptResult,
   type Implementation,
+  type ListPage,
+  type ListPromptsResult,
+  type ListResourcesResult,
+  type ListResourceTemplatesResult,
   type ListToolsResult,
   type Notification,
   type Progress,
+  type Prompt,
+  type ReadResourceResult,
+  type Resource,
+  type ResourceTemplate,
   type Tool,
 } from "./results.js";
 export {
@@ -61,4 +73,5 @@ export {
 } from "./tool-contract.js";
 export { toolDefinitions } from "./tool-definitions.js";
 export { type CheckedTools, ToolListCheck } from "./tool-list.js";
-export { type ToolPage, type ToolWalkOptions, type ToolWalkResult, walkTools } from "./walk-tools.js";
+export { type FetchPage, type Gathering, type ListWalkOptions, type RawListPage, walkList } from "./walk-list.js";
+export { type ToolWalkOptions, type ToolWalkResult, walkTools } from "./walk-tools.js";

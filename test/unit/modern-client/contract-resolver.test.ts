@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { RemoteConnectorError } from "../../../src/errors.js";
 import { ContractResolver, type ToolWalk } from "../../../src/modern-client/contract-resolver.js";
-import { type ToolPage, walkTools } from "../../../src/protocol/index.js";
+import { type RawListPage, walkTools } from "../../../src/protocol/index.js";
 import { settle } from "../../support/fake-clock.js";
 
 const tool = (name: string, header?: string) => ({
@@ -11,7 +11,7 @@ const tool = (name: string, header?: string) => ({
     properties: { p: { type: "string", ...(header === undefined ? {} : { "x-mcp-header": header }) } },
   },
 });
-const page = (entries: unknown[], nextCursor?: unknown): ToolPage => ({
+const page = (entries: unknown[], nextCursor?: unknown): RawListPage => ({
   entries,
   nextCursor,
   message: Buffer.from("0123456789"),
@@ -66,9 +66,9 @@ describe("ContractResolver", () => {
     const walks: { onPage: (entries: unknown[]) => void; end: (error?: unknown) => void }[] = [];
     const walk: ToolWalk = (onPage) =>
       new Promise((resolve, reject) => {
-        const pages: ToolPage[] = [];
-        let deliver: ((p: ToolPage) => void) | undefined;
-        const next = () => new Promise<ToolPage>((ready) => (deliver = ready));
+        const pages: RawListPage[] = [];
+        let deliver: ((p: RawListPage) => void) | undefined;
+        const next = () => new Promise<RawListPage>((ready) => (deliver = ready));
         walks.push({
           onPage: (entries) => deliver?.(page(entries, `c${String(pages.push(page(entries)))}`)),
           end: (error) => (error === undefined ? deliver?.(page([])) : reject(error)),
