@@ -39,6 +39,8 @@ export interface ErrorDetails {
   invalid_options: { readonly option: string; readonly reason: string; readonly suggestion?: string | undefined };
   /** An argument of a call can't be used. */
   invalid_argument: { readonly argument: string; readonly reason: string };
+  /** The exchange that was given can't do what an option asks for. `capability` is what it lacks. */
+  unsupported_by_exchange: { readonly option: string; readonly capability: string };
   /** A URL is refused by the endpoint policy. It is shown without userinfo and query values. */
   invalid_url: { readonly url: string; readonly reason: string };
   /** A header can't be sent. Its value is never shown. */
@@ -83,7 +85,11 @@ export interface ErrorDetails {
     readonly rpcData: unknown;
     /** Absent on transports without HTTP. */
     readonly httpStatus?: number | undefined;
+    /** What the client would have to declare, when that is why the server refused (`-32021`). */
+    readonly requiredCapabilities?: { readonly [name: string]: unknown } | undefined;
   };
+  /** The server has no resource of this URI. */
+  resource_not_found: { readonly uri: string; readonly rpcCode: number; readonly rpcData: unknown };
   /** No revision is spoken by both sides. */
   unsupported_version: { readonly supported: readonly string[]; readonly ours: readonly string[] };
   /** The peer does not offer what was asked for. */
@@ -118,6 +124,13 @@ export interface ErrorDetails {
   invalid_snapshot: { readonly reason: string };
   /** A published description of a connector version is refused. `member` names the place. */
   invalid_release: { readonly member: string; readonly reason: string };
+  /** The requests that a scripted server received were not those of its script. Each is described without its values. */
+  script_violated: {
+    /** The first 50 of them. */
+    readonly unexpected: readonly string[];
+    readonly unexpectedCount: number;
+    readonly missing: readonly string[];
+  };
   /** A fault of this package itself. The cause is what was thrown. */
   internal_error: { readonly reason: string };
   /** No connector has this key. */

@@ -1,3 +1,4 @@
+import type { RemoteConnectorError } from "../errors.js";
 import { type Diagnostic, type JsonObject, memberRange, type MirroredHeader } from "../protocol/index.js";
 import type { Deadlines, HttpEndpoint } from "../transport/index.js";
 import type { CallOptions } from "./call-options.js";
@@ -36,6 +37,8 @@ export interface CallPlan<T> {
   readonly mirrored: readonly MirroredHeader[] | (() => Promise<readonly MirroredHeader[]>);
   /** Makes of the outcome what the caller gets. May throw a `RemoteConnectorError`. */
   readonly shape: (outcome: CallOutcome) => T;
+  /** Makes of the server's failure what the caller gets. */
+  readonly refine?: ((error: RemoteConnectorError) => RemoteConnectorError) | undefined;
   /**
    * What to do when the server says that the headers don't match the body: other headers to try once more with, or
    * `undefined` to give up. The refused request was not executed.

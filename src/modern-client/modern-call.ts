@@ -187,7 +187,8 @@ export class ModernCall<T> implements HttpCallOwner {
     }
     if (verdict.kind === "failed") {
       const error = this.#withEvidence(verdict.error);
-      if (!isRemoteConnectorError(error, "peer_error") || !this.#correct(error)) this.#fail(error);
+      if (isRemoteConnectorError(error, "peer_error") && this.#correct(error)) return;
+      this.#fail(this.#plan.refine?.(error) ?? error);
       return;
     }
     try {

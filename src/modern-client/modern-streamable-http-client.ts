@@ -1,46 +1,35 @@
-import { deliveryOf, isRemoteConnectorError, RemoteConnectorError } from "../errors.js";
+import { RemoteConnectorError } from "../errors.js";
 import {
   type CallToolResult,
+  type CompleteResult,
   type DetailedResult,
-  type Diagnostic,
   type DiscoverResult,
-  EMPTY_CONTRACT,
+  type EntryList,
+  type GetPromptResult,
   invalidAnswer,
+  isJsonObject,
   isModernRevision,
   type JsonObject,
+  type ListPromptsResult,
+  type ListResourcesResult,
+  type ListResourceTemplatesResult,
   type ListToolsResult,
-  mirrorArguments,
-  type MirroredHeader,
   MODERN_REVISIONS,
-  type ToolContract,
+  type Prompt,
+  type ReadResourceResult,
+  type Resource,
+  type ResourceTemplate,
   type ToolCall,
-  toolEntries,
   type ToolList,
-  ToolListCheck,
-  type RawListPage,
-  type ToolWalkOptions,
-  type ToolWalkResult,
-  walkTools,
   type WithDetail,
 } from "../protocol/index.js";
-import {
-  type Deadlines,
-  HttpEndpoint,
-  LIFECYCLE_TIMEOUT_MS,
-  resolveDeadlines,
-  Settlement,
-} from "../transport/index.js";
-import { type CallOptions, checkCallOptions, type ListAllToolsOptions, type ToolCallOptions } from "./call-options.js";
-import {
-  type ModernClientConfig,
-  type ModernStreamableHTTPClientOptions,
-  resolveModernClientOptions,
-} from "./client-options.js";
-import type { KnownContract } from "./contract-book.js";
-import { ContractResolver } from "./contract-resolver.js";
-import { type CallContext, type CallOutcome, type CallPlan, rawResultOf } from "./call-plan.js";
-import { ModernCall } from "./modern-call.js";
-import { type OutgoingRequest, prepareRequest, prepareToolCall } from "./request-message.js";
+import type { CallOptions, ListAllToolsOptions, ToolCallOptions } from "./call-options.js";
+import { type ModernStreamableHTTPClientOptions, resolveModernClientOptions } from "./client-options.js";
+import { PROMPTS, readAll, readPage, readPages, RESOURCES, TEMPLATES } from "./list-reader.js";
+import type { CompletionParams, ListParams, PromptParams, ResourceParams } from "./method-params.js";
+import { recogniseMissing } from "./missing-resource.js";
+import { identity, RequestStarter } from "./request-starter.js";
+import { ToolCaller } from "./tool-caller.js";
 
 /**
  * A client for one MCP server over Streamable HTTP in revision 2026-07-28: stateless, one POST per request.
@@ -52,19 +41,13 @@ import { type OutgoingRequest, prepareRequest, prepareToolCall } from "./request
  * Source: 2026-07-28, Streamable HTTP.
  */
 export class ModernStreamableHTTPClient {
-  readonly #config: ModernClientConfig;
-  readonly #endpoint: HttpEndpoint;
-  readonly #context: CallContext;
-  readonly #contracts: ContractResolver;
-  #lastId = 0;
+  readonly #requests: RequestStarter;
+  readonly #tools: ToolCaller;
 
   /** Throws `invalid_options`, `invalid_url` or `invalid_header`. Opens no connection. */
   constructor(options: ModernStreamableHTTPClientOptions) {
-    const config = resolveModernClientOptions(options);
-    this.#config = config;
-    this.#endpoint = new HttpEndpoint(config.url, config.transport, config.authorize);
-    this.#context = { config, endpoint: this.#endpoint, nextId: () => (this.#lastId += 1) };
-    this.#contracts = new ContractResolver((onPage) => this.#walk({}, { onPage }));
+    this.#requests = new RequestStarter(resolveModernClientOptions(options));
+    this.#tools = new ToolCaller(this.#requests);
   }
 
   /**
@@ -76,7 +59,7 @@ export class ModernStreamableHTTPClient {
   discover(options: CallOptions & WithDetail): Promise<DetailedResult<DiscoverResult>>;
   discover(options?: CallOptions): Promise<DiscoverResult>;
   discover(options: CallOptions & Partial<WithDetail> = {}): Promise<unknown> {
-    return this.#call("server/discover", {}, options, this.#lifecycle(options), parseDiscoverResult);
+    return this.#requests.callSoonOver("server/discover", {}, options, parseDiscoverResult);
   }
 
   /**
@@ -86,23 +69,12 @@ export class ModernStreamableHTTPClient {
    * Source: 2026-07-28, Tools, Listing Tools; Pagination.
    */
   listTools(
-    params: { readonly cursor?: string | null | undefined } | undefined,
+    params: ListParams | undefined,
     options: CallOptions & WithDetail,
   ): Promise<DetailedResult<ListToolsResult>>;
-  listTools(params?: { readonly cursor?: string | null | undefined }, options?: CallOptions): Promise<ListToolsResult>;
-  listTools(
-    params: { readonly cursor?: string | null | undefined } = {},
-    options: CallOptions & Partial<WithDetail> = {},
-  ): Promise<unknown> {
-    const cursor = params.cursor ?? undefined;
-    const request = cursor === undefined ? {} : { cursor };
-    return this.#call("tools/list", request, options, this.#lifecycle(options), (result, outcome) => {
-      const check = new ToolListCheck({ honoursHeaders: true });
-      const { tools } = check.page(toolEntries(result));
-      this.#contracts.book.add(check);
-      for (const diagnostic of check.diagnostics) this.#report(diagnostic, outcome);
-      return { ...result, tools };
-    });
+  listTools(params?: ListParams, options?: CallOptions): Promise<ListToolsResult>;
+  listTools({ cursor }: ListParams = {}, options: CallOptions & Partial<WithDetail> = {}): Promise<unknown> {
+    return this.#tools.list(cursor ?? undefined, options);
   }
 
   /**
@@ -112,22 +84,7 @@ export class ModernStreamableHTTPClient {
    * Rejects in addition with `no_progress` and `limit_exceeded` (both `answered`): a list is never cut silently.
    */
   listAllTools(options: ListAllToolsOptions = {}): Promise<ToolList> {
-    const settlement = new Settlement<ToolList>();
-    let last: Promise<unknown> | undefined;
-    const onRequest = (page: Promise<unknown>): void => void (last = page);
-    this.#walk(options, { keepsDefinitions: options.definitions, onRequest }).then(
-      ({ tools, check, definitions }) => {
-        this.#contracts.book.replace(check);
-        const { contracts, duplicates, diagnostics } = check;
-        settlement.resolve({ tools, contracts, duplicates, definitions, diagnostics });
-      },
-      (reason: unknown) => {
-        // The verdict on a caller's own reason is that of the last page.
-        if (isRemoteConnectorError(reason) && reason !== options.signal?.reason) settlement.fail(reason);
-        else settlement.abort(reason, deliveryOf(last) ?? "not_sent");
-      },
-    );
-    return settlement.promise;
+    return this.#tools.listAll(options);
   }
 
   /**
@@ -142,23 +99,107 @@ export class ModernStreamableHTTPClient {
   callTool(call: ToolCall, options: ToolCallOptions & WithDetail): Promise<DetailedResult<CallToolResult>>;
   callTool(call: ToolCall, options?: ToolCallOptions): Promise<CallToolResult>;
   callTool(call: ToolCall, options: ToolCallOptions & Partial<WithDetail> = {}): Promise<unknown> {
-    try {
-      checkCallOptions(options);
-      const { name } = call;
-      const request = prepareToolCall(name, call.arguments, options.meta);
-      const known = options.contract === undefined ? this.#contracts.book.find(name) : knownContract(options.contract);
-      const mirror = (found: KnownContract): readonly MirroredHeader[] => mirrorCall(contractOf(found, name), request);
-      return this.#start<unknown>({
-        request,
-        options,
-        deadlines: resolveDeadlines(options, this.#config.transport),
-        mirrored: known.kind === "unknown" ? () => this.#contracts.find(name).then(mirror) : mirror(known),
-        correctHeaders: () => this.#contracts.findAnew(name).then(mirror),
-        shape: options.detail === true ? detailed(identity) : resultOf,
-      });
-    } catch (error) {
-      return rejected(error);
-    }
+    return this.#tools.call(call, options);
+  }
+
+  /** One page of the server's resources, as {@link listTools}. Source: 2026-07-28, Resources, Listing Resources. */
+  listResources(
+    params: ListParams | undefined,
+    options: CallOptions & WithDetail,
+  ): Promise<DetailedResult<ListResourcesResult>>;
+  listResources(params?: ListParams, options?: CallOptions): Promise<ListResourcesResult>;
+  listResources({ cursor }: ListParams = {}, options: CallOptions & Partial<WithDetail> = {}): Promise<unknown> {
+    return readPage(this.#requests, RESOURCES, cursor ?? undefined, options);
+  }
+
+  /** All resources in one walk, as {@link listAllTools}. */
+  listAllResources(options: CallOptions = {}): Promise<EntryList<Resource>> {
+    return readAll(this.#requests, RESOURCES, options);
+  }
+
+  /**
+   * The resources page by page, each page asked for when the one before was taken; the caps of {@link listAllResources}
+   * hold. A cursor that the server refuses ends it with the server's error.
+   */
+  resourcePages(options: CallOptions = {}): AsyncGenerator<readonly Resource[], void, undefined> {
+    return readPages(this.#requests, RESOURCES, options);
+  }
+
+  /** One page of the server's resource templates, as {@link listTools}. Source: 2026-07-28, Resources, Resource Templates. */
+  listResourceTemplates(
+    params: ListParams | undefined,
+    options: CallOptions & WithDetail,
+  ): Promise<DetailedResult<ListResourceTemplatesResult>>;
+  listResourceTemplates(params?: ListParams, options?: CallOptions): Promise<ListResourceTemplatesResult>;
+  listResourceTemplates(
+    { cursor }: ListParams = {},
+    options: CallOptions & Partial<WithDetail> = {},
+  ): Promise<unknown> {
+    return readPage(this.#requests, TEMPLATES, cursor ?? undefined, options);
+  }
+
+  /** All resource templates in one walk, as {@link listAllTools}. */
+  listAllResourceTemplates(options: CallOptions = {}): Promise<EntryList<ResourceTemplate>> {
+    return readAll(this.#requests, TEMPLATES, options);
+  }
+
+  /** The resource templates page by page, as {@link resourcePages}. */
+  resourceTemplatePages(options: CallOptions = {}): AsyncGenerator<readonly ResourceTemplate[], void, undefined> {
+    return readPages(this.#requests, TEMPLATES, options);
+  }
+
+  /**
+   * Reads a resource. Rejects with `resource_not_found` (`answered`) when the server has none of this URI.
+   *
+   * Source: 2026-07-28, Resources, Reading Resources; Error Handling.
+   */
+  readResource(params: ResourceParams, options: CallOptions & WithDetail): Promise<DetailedResult<ReadResourceResult>>;
+  readResource(params: ResourceParams, options?: CallOptions): Promise<ReadResourceResult>;
+  readResource({ uri }: ResourceParams, options: CallOptions & Partial<WithDetail> = {}): Promise<unknown> {
+    const refine = (error: RemoteConnectorError): RemoteConnectorError => recogniseMissing(error, uri);
+    return this.#requests.call("resources/read", { uri }, options, withArray("resources/read", "contents"), { refine });
+  }
+
+  /** One page of the server's prompts, as {@link listTools}. Source: 2026-07-28, Prompts, Listing Prompts. */
+  listPrompts(
+    params: ListParams | undefined,
+    options: CallOptions & WithDetail,
+  ): Promise<DetailedResult<ListPromptsResult>>;
+  listPrompts(params?: ListParams, options?: CallOptions): Promise<ListPromptsResult>;
+  listPrompts({ cursor }: ListParams = {}, options: CallOptions & Partial<WithDetail> = {}): Promise<unknown> {
+    return readPage(this.#requests, PROMPTS, cursor ?? undefined, options);
+  }
+
+  /** All prompts in one walk, as {@link listAllTools}. */
+  listAllPrompts(options: CallOptions = {}): Promise<EntryList<Prompt>> {
+    return readAll(this.#requests, PROMPTS, options);
+  }
+
+  /** The prompts page by page, as {@link resourcePages}. */
+  promptPages(options: CallOptions = {}): AsyncGenerator<readonly Prompt[], void, undefined> {
+    return readPages(this.#requests, PROMPTS, options);
+  }
+
+  /** Fills a prompt in. Source: 2026-07-28, Prompts, Getting a Prompt. */
+  getPrompt(params: PromptParams, options: CallOptions & WithDetail): Promise<DetailedResult<GetPromptResult>>;
+  getPrompt(params: PromptParams, options?: CallOptions): Promise<GetPromptResult>;
+  getPrompt(
+    { name, arguments: args }: PromptParams,
+    options: CallOptions & Partial<WithDetail> = {},
+  ): Promise<unknown> {
+    const params = args === undefined ? { name } : { name, arguments: args };
+    return this.#requests.call("prompts/get", params, options, withArray("prompts/get", "messages"));
+  }
+
+  /** Asks for completions of an argument of a prompt or of a resource template. Source: 2026-07-28, Completion. */
+  complete(params: CompletionParams, options: CallOptions & WithDetail): Promise<DetailedResult<CompleteResult>>;
+  complete(params: CompletionParams, options?: CallOptions): Promise<CompleteResult>;
+  complete(
+    { ref, argument, context }: CompletionParams,
+    options: CallOptions & Partial<WithDetail> = {},
+  ): Promise<unknown> {
+    const params = context === undefined ? { ref, argument } : { ref, argument, context };
+    return this.#requests.call("completion/complete", params, options, parseCompletion);
   }
 
   /** Sends a request of any method. `params._meta` and `options.meta` are merged. */
@@ -169,129 +210,13 @@ export class ModernStreamableHTTPClient {
   ): Promise<DetailedResult<JsonObject>>;
   request(method: string, params?: JsonObject, options?: CallOptions): Promise<JsonObject>;
   request(method: string, params: JsonObject = {}, options: CallOptions & Partial<WithDetail> = {}): Promise<unknown> {
-    return this.#call(method, params, options, resolveDeadlines(options, this.#config.transport), identity);
+    return this.#requests.call(method, params, options, identity);
   }
 
   /** Ends what runs with `cancelled` and drops all connections. Sends nothing. Idempotent. */
   close(): Promise<void> {
-    return this.#endpoint.close();
+    return this.#requests.endpoint.close();
   }
-
-  #call(
-    method: string,
-    params: JsonObject,
-    options: CallOptions & Partial<WithDetail>,
-    deadlines: Deadlines,
-    shape: (result: JsonObject, outcome: CallOutcome) => JsonObject,
-  ): Promise<unknown> {
-    try {
-      checkCallOptions(options);
-      return this.#start<unknown>({
-        request: prepareRequest(method, params, options.meta),
-        options,
-        deadlines,
-        mirrored: NO_HEADERS,
-        shape: options.detail === true ? detailed(shape) : (outcome) => shape(outcome.result, outcome),
-      });
-    } catch (error) {
-      return rejected(error);
-    }
-  }
-
-  #start<T>(plan: CallPlan<T>): Promise<T> {
-    return new ModernCall(this.#context, plan).start().promise;
-  }
-
-  #walk(options: CallOptions, wanted: WantedWalk): Promise<ToolWalkResult> {
-    const { clock } = this.#config.transport;
-    const startedAt = clock.now();
-    const fetchPage = (cursor: string | undefined): Promise<RawListPage> => {
-      checkCallOptions(options);
-      const deadlines = this.#lifecycle(options);
-      const totalTimeoutMs = Math.max(1, deadlines.totalTimeoutMs - (clock.now() - startedAt));
-      const page = this.#start({
-        request: prepareRequest("tools/list", cursor === undefined ? {} : { cursor }, options.meta),
-        options,
-        deadlines: { ...deadlines, totalTimeoutMs },
-        mirrored: NO_HEADERS,
-        shape: ({ result, message }) => ({
-          entries: toolEntries(result),
-          nextCursor: result["nextCursor"],
-          message: typeof message === "string" ? Buffer.from(message) : message,
-        }),
-      });
-      wanted.onRequest?.(page);
-      return page;
-    };
-    return walkTools(fetchPage, { ...wanted, limits: this.#config.walk, honoursHeaders: true }).then((walked) => {
-      for (const diagnostic of walked.check.diagnostics) this.#config.onDiagnostic(diagnostic);
-      return walked;
-    });
-  }
-
-  #lifecycle(options: CallOptions): Deadlines {
-    const { transport } = this.#config;
-    const totalTimeoutMs = Math.min(transport.totalTimeoutMs, LIFECYCLE_TIMEOUT_MS);
-    return resolveDeadlines(options, { ...transport, totalTimeoutMs });
-  }
-
-  #report(diagnostic: Diagnostic, outcome: CallOutcome): void {
-    outcome.diagnostics.push(diagnostic);
-    this.#config.onDiagnostic(diagnostic);
-  }
-}
-
-interface WantedWalk extends Pick<ToolWalkOptions, "keepsDefinitions" | "onPage"> {
-  /** Sees the request of each page. */
-  readonly onRequest?: ((page: Promise<unknown>) => void) | undefined;
-}
-
-const NO_HEADERS: readonly MirroredHeader[] = [];
-
-function resultOf({ result }: CallOutcome): JsonObject {
-  return result;
-}
-
-function identity(result: JsonObject): JsonObject {
-  return result;
-}
-
-function detailed<T>(shape: (result: JsonObject, outcome: CallOutcome) => T) {
-  return (outcome: CallOutcome): DetailedResult<T> => ({
-    result: shape(outcome.result, outcome),
-    raw: rawResultOf(outcome),
-    diagnostics: outcome.diagnostics,
-    delivery: "answered",
-  });
-}
-
-/** What can't be sent is refused like everything else: by the promise, which knows its verdict. */
-function rejected(error: unknown): Promise<never> {
-  const settlement = new Settlement<never>();
-  settlement.abort(error, "not_sent");
-  return settlement.promise;
-}
-
-/** Mirrors what was encoded, not the caller's objects, which can change or encode to something else. */
-function mirrorCall(contract: ToolContract, { argumentsJson }: OutgoingRequest): readonly MirroredHeader[] {
-  if (contract.parameters.length === 0 || argumentsJson === undefined) return NO_HEADERS;
-  const args: unknown = JSON.parse(argumentsJson);
-  return mirrorArguments(contract, args);
-}
-
-function knownContract(contract: ToolContract): KnownContract {
-  return { kind: "known", contract };
-}
-
-/** A tool that no list shows is called without mirrored arguments; the server says when it misses them. */
-function contractOf(known: KnownContract, tool: string): ToolContract {
-  if (known.kind === "known") return known.contract;
-  if (known.kind !== "excluded") return EMPTY_CONTRACT;
-  const { path, reason } = known;
-  throw new RemoteConnectorError("invalid_tool", {
-    message: `The tool ${JSON.stringify(tool)} can't be called: an x-mcp-header in its definition is ${reason}.`,
-    details: { tool, path, reason },
-  });
 }
 
 function parseDiscoverResult(result: JsonObject): JsonObject {
@@ -305,4 +230,17 @@ function parseDiscoverResult(result: JsonObject): JsonObject {
     delivery: "answered",
     details: { supported, ours: MODERN_REVISIONS },
   });
+}
+
+function withArray(method: string, member: string): (result: JsonObject) => JsonObject {
+  return (result) => {
+    if (Array.isArray(result[member])) return result;
+    throw invalidAnswer(`${method} without ${member}`);
+  };
+}
+
+function parseCompletion(result: JsonObject): JsonObject {
+  const { completion } = result;
+  if (isJsonObject(completion) && Array.isArray(completion["values"])) return result;
+  throw invalidAnswer("completion/complete without values");
 }

@@ -1,5 +1,5 @@
 import { type AnswerHints, RemoteConnectorError } from "../errors.js";
-import type { JsonObject, JsonRpcError } from "./json-rpc.js";
+import { isJsonObject, type JsonObject, type JsonRpcError, RpcCode } from "./json-rpc.js";
 import { plainText } from "./plain-text.js";
 
 /** An answer that breaks the protocol. `unknown`: the server may have done what was asked. */
@@ -22,8 +22,15 @@ export function peerError(error: JsonRpcError, context: PeerErrorContext = {}): 
   return new RemoteConnectorError("peer_error", {
     message: `The server answered with the error ${String(code)}: ${plainText(message, 256)}`,
     delivery: "answered",
-    details: { rpcCode: code, rpcMessage: message, rpcData: data, ...context },
+    details: { rpcCode: code, rpcMessage: message, rpcData: data, ...context, ...requirementIn(code, data) },
   });
+}
+
+/** What an error of a missing capability asks for. Source: 2026-07-28, Overview, Error Codes. */
+function requirementIn(code: number, data: unknown): { readonly requiredCapabilities?: JsonObject } {
+  if (code !== RpcCode.missingRequiredClientCapability || !isJsonObject(data)) return {};
+  const { requiredCapabilities } = data;
+  return isJsonObject(requiredCapabilities) ? { requiredCapabilities } : {};
 }
 
 /** The entries of a page of tools. Throws `invalid_answer` for a result that is no such page. */

@@ -56,3 +56,11 @@ export interface ToolList {
   readonly definitions: ReadonlyMap<string, Uint8Array>;
   readonly diagnostics: readonly Diagnostic[];
 }
+
+/** Every entry of a list, checked one by one, in the server's order. */
+export interface EntryList<Entry> {
+  readonly entries: readonly Entry[];
+  /** Names that the server gave to more than one entry; the first of each is in `entries`. */
+  readonly duplicates: ReadonlySet<string>;
+  readonly diagnostics: readonly Diagnostic[];
+}

@@ -1,6 +1,7 @@
 export { invalidAnswer, peerError, type PeerErrorContext, toolEntries } from "./answer-errors.js";
 export {
   type DetailedResult,
+  type EntryList,
   type RequestOptions,
   type ToolCall,
   type ToolList,

@@ -1,0 +1,115 @@
+import type { DetailedResult, Diagnostic, JsonObject, MirroredHeader, WithDetail } from "../protocol/index.js";
+import {
+  type Deadlines,
+  HttpEndpoint,
+  LIFECYCLE_TIMEOUT_MS,
+  resolveDeadlines,
+  Settlement,
+} from "../transport/index.js";
+import { type CallOptions, checkCallOptions } from "./call-options.js";
+import { type CallContext, type CallOutcome, type CallPlan, rawResultOf } from "./call-plan.js";
+import type { ModernClientConfig } from "./client-options.js";
+import { ModernCall } from "./modern-call.js";
+import { prepareRequest } from "./request-message.js";
+
+/** Makes of a call's outcome what its caller gets. May throw a `RemoteConnectorError`. */
+export type Shape<T> = (result: JsonObject, outcome: CallOutcome) => T;
+
+export type DetailableOptions = CallOptions & Partial<WithDetail>;
+
+interface CallExtras {
+  /** Whether the deadlines are those of discovery and of lists. */
+  readonly isSoonOver?: boolean;
+  readonly refine?: CallPlan<unknown>["refine"];
+}
+
+/** Starts the requests of one client. */
+export class RequestStarter {
+  readonly config: ModernClientConfig;
+  readonly endpoint: HttpEndpoint;
+  readonly #context: CallContext;
+  #lastId = 0;
+
+  constructor(config: ModernClientConfig) {
+    this.config = config;
+    this.endpoint = new HttpEndpoint(config.url, config.transport, config.authorize);
+    this.#context = { config, endpoint: this.endpoint, nextId: () => (this.#lastId += 1) };
+  }
+
+  start<T>(plan: CallPlan<T>): Promise<T> {
+    return new ModernCall(this.#context, plan).start().promise;
+  }
+
+  /** A request without mirrored arguments, checked. What can't be sent is refused by the promise, which knows its verdict. */
+  call(
+    method: string,
+    params: JsonObject,
+    options: DetailableOptions,
+    shape: Shape<unknown>,
+    { isSoonOver = false, refine }: CallExtras = {},
+  ): Promise<unknown> {
+    try {
+      checkCallOptions(options);
+      return this.start({
+        request: prepareRequest(method, params, options.meta),
+        options,
+        deadlines: isSoonOver ? this.lifecycleDeadlines(options) : this.deadlines(options),
+        refine,
+        mirrored: NO_HEADERS,
+        shape: shapeOf(shape, options),
+      });
+    } catch (error) {
+      return rejected(error);
+    }
+  }
+
+  /** A request of a kind that is over soon: discovery, and pages of lists. */
+  callSoonOver(
+    method: string,
+    params: JsonObject,
+    options: DetailableOptions,
+    shape: Shape<unknown>,
+  ): Promise<unknown> {
+    return this.call(method, params, options, shape, { isSoonOver: true });
+  }
+
+  deadlines(options: CallOptions): Deadlines {
+    return resolveDeadlines(options, this.config.transport);
+  }
+
+  lifecycleDeadlines(options: CallOptions): Deadlines {
+    const { transport } = this.config;
+    const totalTimeoutMs = Math.min(transport.totalTimeoutMs, LIFECYCLE_TIMEOUT_MS);
+    return resolveDeadlines(options, { ...transport, totalTimeoutMs });
+  }
+
+  report(diagnostics: readonly Diagnostic[], outcome: CallOutcome): void {
+    for (const diagnostic of diagnostics) {
+      outcome.diagnostics.push(diagnostic);
+      this.config.onDiagnostic(diagnostic);
+    }
+  }
+}
+
+export const NO_HEADERS: readonly MirroredHeader[] = [];
+
+export function identity(result: JsonObject): JsonObject {
+  return result;
+}
+
+/** The bare result, or with all that is known of it when the caller asks. */
+export function shapeOf<T>(shape: Shape<T>, { detail }: Partial<WithDetail>): CallPlan<T | DetailedResult<T>>["shape"] {
+  if (detail !== true) return (outcome) => shape(outcome.result, outcome);
+  return (outcome) => ({
+    result: shape(outcome.result, outcome),
+    raw: rawResultOf(outcome),
+    diagnostics: outcome.diagnostics,
+    delivery: "answered",
+  });
+}
+
+export function rejected(error: unknown): Promise<never> {
+  const settlement = new Settlement<never>();
+  settlement.abort(error, "not_sent");
+  return settlement.promise;
+}
