@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    reporters: ["default", "./test/support/closing-line-reporter.ts"],
+    reporters: ["default", "./scripts/rules/test-report-reporter.mjs", "./test/support/closing-line-reporter.ts"],
     projects: [
       {
         test: {
@@ -16,7 +16,12 @@ export default defineConfig({
       {
         test: {
           name: "integration",
-          include: ["test/contract/**/*.test.ts", "test/integration/**/*.test.ts", "test/package/**/*.test.ts"],
+          include: [
+            "test/cases/**/*.test.ts",
+            "test/contract/**/*.test.ts",
+            "test/integration/**/*.test.ts",
+            "test/package/**/*.test.ts",
+          ],
           testTimeout: 30_000,
           hookTimeout: 60_000,
         },

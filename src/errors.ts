@@ -96,12 +96,19 @@ export interface ErrorDetails {
   unsupported: { readonly feature: string };
   /** The peer asked for input that nobody here answers. `capability` is what would have to be configured. */
   input_required: { readonly capability: string; readonly key: string };
+  /** Who answers the peer's request for input threw, or gave what can't be sent. `key` is the request's. */
+  handler_failed: { readonly kind: string; readonly key: string; readonly reason: string };
   /** A list walk stopped making progress. */
   no_progress: { readonly method: string; readonly pages: number };
   /** No tool in reach has this name. */
   unknown_tool: { readonly tool: string };
   /** The tool's definition carries an invalid `x-mcp-header`, so that it can't be called. */
   invalid_tool: { readonly tool: string; readonly path: string; readonly reason: string };
+  /**
+   * The tool's structured output does not fit its output schema, or can't be judged by it. `verdict` is the kind of
+   * verdict, `path` and `reason` the first of its problems.
+   */
+  invalid_output: { readonly tool: string; readonly verdict: string; readonly path: string; readonly reason: string };
   /** A child process could not be started. */
   spawn_failed: { readonly command: string; readonly reason: string };
   /** A child process is gone. `stderrTail` is bounded and without control characters. */

@@ -33,6 +33,8 @@ export {
   scanArray,
   scanObject,
 } from "./raw-json.js";
+export { parseRetryAfter, readRetryAfterMs } from "./retry-after.js";
+export { isPassing, isReadMethod, type RetryAdvice, retryAdvice, type RetrySituation } from "./retry-advice.js";
 export {
   type CallToolResult,
   type CompleteResult,

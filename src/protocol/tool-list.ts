@@ -36,6 +36,8 @@ const TOOL_RULES: EntryRules<Tool> = {
 export class ToolListCheck {
   /** The contract of each usable tool. */
   readonly contracts = new Map<string, ToolContract>();
+  /** What each usable tool promises of its structured output, if it does. */
+  readonly outputSchemas = new Map<string, JsonObject>();
   /** Why a tool can't be called, by name. */
   readonly excluded = new Map<string, { readonly path: string; readonly reason: string }>();
   readonly #entries = new EntryCheck(TOOL_RULES);
@@ -61,10 +63,11 @@ export class ToolListCheck {
   }
 
   #hasContract(tool: Tool): boolean {
-    const { name, inputSchema } = tool;
+    const { name, inputSchema, outputSchema } = tool;
     const verdict = this.#honoursHeaders ? readToolContract(inputSchema) : NO_HEADERS;
     if (verdict.kind === "valid") {
       this.contracts.set(name, verdict.contract);
+      if (outputSchema !== undefined) this.outputSchemas.set(name, outputSchema);
       return true;
     }
     const { path, reason } = verdict;

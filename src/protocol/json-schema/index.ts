@@ -1,0 +1,5 @@
+export { createAjvValidator } from "./ajv-validator.js";
+export { createInterpretingValidator } from "./interpreting-validator.js";
+export { classifyStructuredContent, judgeStructuredContent, type StructuredContentCase } from "./structured-content.js";
+export { type SchemaValidatorOptions } from "./validator-options.js";
+export { type SchemaProblem, type SchemaValidator, type SchemaVerdict } from "./verdict.js";
