@@ -8,14 +8,16 @@ export interface AnswerHead {
   /** In lower case, without parameters; empty when there is none. */
   readonly mediaType: string;
   readonly headers: ResponseHeaders;
+  /** Where it came from, when redirects were followed; otherwise that is the endpoint. */
+  readonly url?: URL | undefined;
 }
 
 /** Reads an answer's head; media types are compared without case and without parameters. */
-export function readAnswerHead(status: number, headers: ResponseHeaders): AnswerHead {
+export function readAnswerHead(status: number, headers: ResponseHeaders, url?: URL): AnswerHead {
   const contentType = firstValue(headers["content-type"]) ?? "";
   const semicolon = contentType.indexOf(";");
   const bare = semicolon === -1 ? contentType : contentType.slice(0, semicolon);
-  return { status, mediaType: bare.trim().toLowerCase(), headers };
+  return { status, mediaType: bare.trim().toLowerCase(), headers, url };
 }
 
 export function isSuccess(status: number): boolean {

@@ -5,10 +5,14 @@
 
 /** What an implementation can do. A configuration that needs more is refused when a client is made. */
 export type ExchangeCapability =
-  /** `onRequestStart` is called synchronously before the first byte, and can still refuse. */
+  /** `onRequestStart` is called in the very turn in which the first byte is written. Elsewhere it is called some time before. */
   | "admitsSynchronously"
-  /** A failure to connect is told apart from a failure of the request. */
+  /** Connecting is told apart from waiting for the answer. */
   | "connectDeadline"
+  /** Names can be looked up by a function, and addresses refused. */
+  | "pinsAddress"
+  | "proxy"
+  /** Authorities and client certificates can be set. */
   | "tls";
 
 /** A request. Headers are a flat list of names and values. */
@@ -24,20 +28,21 @@ export type ResponseHeaders = Readonly<Record<string, string | string[] | undefi
 
 /** The hold on a running exchange. */
 export interface ExchangeControl {
-  /** Destroys the exchange. Nothing is sent when it is called inside `onRequestStart`. */
+  /** Destroys the exchange; its handler is told by `onResponseError`. Nothing is sent when it is called inside `onRequestStart`. */
   abort(reason: Error): void;
 }
 
 /**
  * What an exchange tells, in order: start, response start, data, then end or error. Exactly one of the last two comes.
- * An error without a start before it means that nothing was handed to a connection.
+ * An error without a start before it means that nothing was handed to a connection; so does `notSent`, from
+ * implementations that must start before they know. Data is without its content coding, if the coding is not named any more.
  */
 export interface ExchangeHandler {
   onRequestStart(control: ExchangeControl): void;
   onResponseStart(control: ExchangeControl, status: number, headers: ResponseHeaders): void;
   onResponseData(control: ExchangeControl, chunk: Uint8Array): void;
   onResponseEnd(control: ExchangeControl): void;
-  onResponseError(control: ExchangeControl, error: Error): void;
+  onResponseError(control: ExchangeControl, error: Error, notSent?: boolean): void;
 }
 
 /** Exchanges with one origin. */

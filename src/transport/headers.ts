@@ -17,6 +17,8 @@ const RESERVED = new Set([
   "expect",
   "host",
   "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
   "proxy-connection",
   "te",
   "trailer",

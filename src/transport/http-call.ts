@@ -6,63 +6,18 @@ import {
   isRemoteConnectorError,
   RemoteConnectorError,
 } from "../errors.js";
-import { plainText, type StreamEvent } from "../protocol/index.js";
+import type { StreamEvent } from "../protocol/index.js";
 import { type AnswerHead, hintsOf, isSuccess, readAnswerHead } from "./answer-head.js";
 import { type AnswerReader, BodyReader, StreamReader } from "./answer-reader.js";
-import type { Authorize } from "./authorize.js";
-import type { Exchange, ExchangeControl, ExchangeHandler, ResponseHeaders } from "./exchange.js";
+import { shownUrl } from "./endpoint.js";
+import type { ExchangeControl, ExchangeHandler, ResponseHeaders } from "./exchange.js";
+import { type ExchangeEndEvent, numberExchange, tellConnect, tellEnd, tellHead, tellSent } from "./exchange-events.js";
 import { addHeaders, type HeaderMap } from "./headers.js";
-import type { DeadlinePhase, Lifetime, LifetimeLimits, LifetimeOwner, Lifetimes } from "./lifetime.js";
-import type { RequestSlots, SlotWaiter } from "./request-slots.js";
-import type { TransportConfig } from "./transport-options.js";
-
-/** What the calls to one endpoint share. */
-export interface HttpCallContext {
-  readonly url: URL;
-  /** Path and query of the URL. */
-  readonly path: string;
-  readonly config: TransportConfig;
-  readonly authorize: Authorize | undefined;
-  readonly exchange: Exchange;
-  readonly lifetimes: Lifetimes;
-  readonly slots: RequestSlots;
-  /** Finished streams that are being drained. */
-  draining: number;
-}
-
-/** One HTTP request to an endpoint. */
-export interface HttpCallRequest {
-  readonly method: "POST" | "GET" | "DELETE";
-  /** The name that the authorizer is told: a JSON-RPC method, or the HTTP method. */
-  readonly operation: string;
-  /** Checked names and values, in turn. The call appends what the authorizer gives. */
-  readonly headers: string[];
-  readonly body: string | null;
-  /** Whether a `text/event-stream` is read as one. */
-  readonly acceptsStream: boolean;
-  /** 1 for the first attempt. */
-  readonly attempt: number;
-  readonly limits: LifetimeLimits;
-  /** The owner's last word before the first byte is written: a reason refuses. Must be synchronous and quick. */
-  readonly admit?: (() => string | undefined) | undefined;
-}
-
-/** Who is told of the answer. After one of the last four, nothing more comes. */
-export interface HttpCallOwner {
-  /** An event of a 2xx stream, in order. Call {@link HttpCall.finish} when it was the last one needed. */
-  onEvent(event: StreamEvent): void;
-  /**
-   * An answer that is no 2xx stream, of any status and media type. A failed one's body may be cut at its limit, and is told
-   * too when the connection broke, or a deadline passed, on its way: then it is not `whole`.
-   */
-  onBody(head: AnswerHead, body: Uint8Array, whole: boolean): void;
-  /** The stream ended, and `finish` was not called. */
-  onStreamEnd(evidence: DeliveryEvidence): void;
-  /** `noConnection`: none could be made, so that another attempt may find one. */
-  onFailure(error: RemoteConnectorError, noConnection: boolean): void;
-  /** The caller's signal fired. */
-  onAbort(reason: unknown, delivery: Delivery): void;
-}
+import type { HttpCallContext, HttpCallOwner, HttpCallRequest } from "./http-call-ports.js";
+import type { DeadlinePhase, Lifetime, LifetimeOwner } from "./lifetime.js";
+import { networkCause, networkReason } from "./network-failure.js";
+import { MAX_REDIRECTS, redirectTarget } from "./redirect.js";
+import type { SlotWaiter } from "./request-slots.js";
 
 type State =
   /** Waits for its turn. */
@@ -103,6 +58,13 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
   #reader: AnswerReader | undefined;
   #messages = 0;
   #drained = 0;
+  #redirects = 0;
+  /** Where the last redirect led. */
+  #url: URL | undefined;
+  /** Where this answer leads, once what is left of it has passed. */
+  #next: URL | undefined;
+  /** Set while there is an exchange of which someone wants to hear. */
+  #number: number | undefined;
 
   constructor(
     context: HttpCallContext,
@@ -137,6 +99,7 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
     this.#release();
     this.#state = "draining";
     this.#context.draining += 1;
+    this.#tellEnd("answered");
     if (this.#context.draining > MAX_DRAINING) {
       this.#stopDraining();
       return;
@@ -197,19 +160,26 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
     this.#state = "sent";
     this.#handedOver = true;
     this.#lifetime?.established();
+    if (this.#number !== undefined) tellSent({ exchange: this.#number });
   }
 
   onResponseStart(_control: ExchangeControl, status: number, headers: ResponseHeaders): void {
     if (this.#state !== "sent") return;
     this.#lifetime?.touch();
-    this.#head = readAnswerHead(status, headers);
+    this.#head = readAnswerHead(status, headers, this.#url);
+    if (this.#number !== undefined) tellHead({ exchange: this.#number, status, mediaType: this.#head.mediaType });
+    // Who listens may have ended the call.
+    if (this.#state !== "sent") return;
     const encoding = headers["content-encoding"];
     if (encoding !== undefined && String(encoding).toLowerCase() !== "identity") {
       this.#failEncoded(this.#head);
       return;
     }
     const isStream = isSuccess(status) && this.#head.mediaType === "text/event-stream" && this.#request.acceptsStream;
-    const { config } = this.#context;
+    const { config, url } = this.#context;
+    if (this.#redirects < (this.#request.maxRedirects ?? MAX_REDIRECTS)) {
+      this.#next = redirectTarget(status, headers, this.#url ?? url);
+    }
     this.#reader = isStream ? new StreamReader(config, this.#onEvent) : new BodyReader(this.#head, config);
     this.#state = "answer";
   }
@@ -223,7 +193,10 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
     if (this.#state !== "answer") return;
     this.#lifetime?.touch();
     try {
-      if (this.#reader?.push(chunk) === true) this.#deliverBody(true);
+      if (this.#reader?.push(chunk) !== true) return;
+      // What follows a redirect's head says nothing; its end is waited for, or brought about.
+      if (this.#next === undefined) this.#deliverBody(true);
+      else this.#control?.abort(ended());
     } catch (error) {
       this.#failWithCaught(error);
     }
@@ -234,27 +207,36 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
     this.#endStream();
     if (this.#state === "draining") {
       this.#end();
+    } else if (this.#next !== undefined) {
+      this.#follow(this.#next);
     } else if (this.#state === "answer" && this.#reader?.kind === "stream") {
       const evidence = this.evidence();
-      this.#end();
-      this.#owner.onStreamEnd(evidence);
+      this.#tellEnd("stream_ended", "unknown");
+      if (this.#end()) this.#owner.onStreamEnd(evidence);
     } else if (this.#state === "answer") {
       this.#deliverBody(true);
     }
   }
 
-  onResponseError(_control: ExchangeControl, error: Error): void {
+  onResponseError(_control: ExchangeControl, error: Error, notSent = false): void {
     this.#control = undefined;
+    if (notSent && this.#state === "sent") {
+      this.#handedOver = false;
+      this.#state = "connecting";
+    }
     this.#endStream();
     if (this.#state === "draining") {
       this.#end();
+    } else if (this.#next !== undefined) {
+      this.#follow(this.#next);
     } else if (!this.#deliverRefusal()) {
       this.#failToConnect(error);
     }
   }
 
   onDeadline(phase: DeadlinePhase, limitMs: number): void {
-    if (this.#deliverRefusal()) return;
+    // A redirect that stalls is no refusal: it would have been followed.
+    if (this.#next === undefined && this.#deliverRefusal()) return;
     const option = `${phase}TimeoutMs`;
     const message = `The request passed its ${phase} deadline of ${String(limitMs)} ms (${option}).`;
     this.#fail("timeout", message, { phase, option, limitMs });
@@ -262,6 +244,7 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
 
   onAbort(reason: unknown): void {
     const delivery = this.#delivery();
+    this.#tellEnd("aborted", delivery);
     if (this.#end()) this.#owner.onAbort(reason, delivery);
   }
 
@@ -287,12 +270,35 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
 
   #dispatch(authorization: HeaderMap | undefined): void {
     if (this.#state === "ended") return;
-    const { method, headers, body } = this.#request;
-    const { path, exchange } = this.#context;
     try {
-      if (authorization !== undefined) addHeaders(headers, authorization);
-      this.#state = "connecting";
-      exchange.dispatch({ method, path, headers, body }, this);
+      if (authorization !== undefined) addHeaders(this.#request.headers, authorization);
+      this.#connect(this.#context.path);
+    } catch (error) {
+      this.#failWithCaught(error);
+    }
+  }
+
+  #connect(path: string): void {
+    const { method, headers, body } = this.#request;
+    this.#state = "connecting";
+    this.#number = numberExchange();
+    if (this.#number !== undefined) this.#tellConnect(this.#number);
+    this.#context.exchange.dispatch({ method, path, headers, body }, this);
+  }
+
+  /** The same request once more, with the credentials that it had. What is known now is what is known of this one. */
+  #follow(url: URL): void {
+    this.#tellEnd("redirected");
+    if (this.#state !== "answer") return;
+    this.#redirects += 1;
+    this.#url = url;
+    this.#next = undefined;
+    this.#head = undefined;
+    this.#reader = undefined;
+    this.#handedOver = false;
+    this.#lifetime?.connecting();
+    try {
+      this.#connect(url.pathname + url.search);
     } catch (error) {
       this.#failWithCaught(error);
     }
@@ -316,7 +322,9 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
   #deliverBody(whole: boolean): void {
     const head = this.#head;
     const reader = this.#reader;
-    if (head === undefined || reader?.kind !== "body" || !this.#end()) return;
+    if (head === undefined || reader?.kind !== "body") return;
+    this.#tellEnd("answered");
+    if (!this.#end()) return;
     this.#owner.onBody(head, reader.body(), whole);
   }
 
@@ -329,7 +337,7 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
 
   #failToConnect(error: unknown): void {
     const { origin } = this.#context.url;
-    const reason = reasonOf(error);
+    const reason = networkReason(error);
     const cause = networkCause(error, reason);
     if (this.#state === "connecting") {
       const message = `No connection to ${origin}: ${reason}.`;
@@ -363,7 +371,23 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
 
   #failWith(error: RemoteConnectorError, noConnection = false): void {
     const seen = error.withEvidence(this.#delivery(), this.evidence());
+    this.#tellEnd("failed", seen.delivery, seen.code);
     if (this.#end()) this.#owner.onFailure(seen, noConnection);
+  }
+
+  #tellConnect(exchange: number): void {
+    const { method, operation, attempt } = this.#request;
+    const url = shownUrl(this.#url ?? this.#context.url);
+    tellConnect({ exchange, url, method, operation, attempt, redirects: this.#redirects });
+  }
+
+  /** Once per exchange: what ends it again is not worth a word. */
+  #tellEnd(outcome: ExchangeEndEvent["outcome"], delivery?: Delivery, code?: ErrorCode): void {
+    const exchange = this.#number;
+    if (exchange === undefined) return;
+    this.#number = undefined;
+    const { messages, elapsedMs } = this.evidence();
+    tellEnd({ exchange, outcome, delivery, code, messages, elapsedMs });
   }
 
   #watchDrain(): void {
@@ -412,17 +436,4 @@ function ended(): Error {
 
 function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
-}
-
-/** A short, stable description of a network error: its code where it has one. */
-function reasonOf(error: unknown): string {
-  const code: unknown = typeof error === "object" && error !== null ? Reflect.get(error, "code") : undefined;
-  if (typeof code === "string") return code;
-  return error instanceof Error ? error.name : "unknown";
-}
-
-/** A network error without what libraries hang on it, which can be bytes of the answer. */
-function networkCause(error: unknown, code: string): Error {
-  const cause = new Error(error instanceof Error ? plainText(error.message, 256) : "Not an error.");
-  return Object.assign(cause, { code });
 }

@@ -2,11 +2,12 @@ import { RemoteConnectorError } from "../errors.js";
 import type { Authorize } from "./authorize.js";
 import type { Exchange } from "./exchange.js";
 import { refuseOption } from "../options.js";
-import { HttpCall, type HttpCallContext, type HttpCallOwner, type HttpCallRequest, MAX_DRAINING } from "./http-call.js";
+import { HttpCall, MAX_DRAINING } from "./http-call.js";
+import type { HttpCallContext, HttpCallOwner, HttpCallRequest } from "./http-call-ports.js";
 import { Lifetimes } from "./lifetime.js";
 import { RequestSlots } from "./request-slots.js";
 import type { TransportConfig } from "./transport-options.js";
-import { createUndiciExchange } from "./undici-exchange.js";
+import { openUndiciExchange } from "./undici-exchange.js";
 
 /**
  * One HTTP endpoint: its connections, the turns of its requests, their deadlines, and who authorizes them.
@@ -31,7 +32,7 @@ export class HttpEndpoint implements HttpCallContext {
     this.authorize = authorize;
     this.path = url.pathname + url.search;
     const maxConnections = config.maxConcurrentRequests + MAX_DRAINING;
-    this.exchange = config.exchange ?? createUndiciExchange({ origin: url.origin, maxConnections });
+    this.exchange = config.exchange ?? openUndiciExchange(url.origin, maxConnections, config.connection);
     if (this.exchange.origin !== url.origin) refuseOption("exchange", "must be for the origin of the endpoint");
     this.lifetimes = new Lifetimes(config.clock);
     this.slots = new RequestSlots(config);
@@ -65,7 +66,8 @@ export class HttpEndpoint implements HttpCallContext {
   };
 }
 
-function closedError(): RemoteConnectorError<"cancelled"> {
+/** The failure of what was under way, or begun, when its client was closed. `not_sent`. */
+export function closedError(): RemoteConnectorError<"cancelled"> {
   return new RemoteConnectorError("cancelled", {
     message: "The client is closed.",
     details: { reason: "client closed" },

@@ -1,6 +1,6 @@
 import { RemoteConnectorError } from "../errors.js";
 import type { AnswerHead } from "./answer-head.js";
-import type { HttpCallOwner } from "./http-call.js";
+import type { HttpCallOwner } from "./http-call-ports.js";
 import type { HttpEndpoint } from "./http-endpoint.js";
 import { Settlement } from "./settlement.js";
 import { resolveDeadlines, type DeadlineOptions } from "./transport-options.js";
@@ -40,6 +40,7 @@ export function httpGet(endpoint: HttpEndpoint, options: HttpGetOptions = {}): P
     headers,
     body: null,
     acceptsStream: false,
+    maxRedirects: 0,
     attempt: 1,
     limits,
   } as const;

@@ -1,6 +1,14 @@
 export { type AnswerHead, deliveryByStatus, hintsOf, isSuccess, snippetOf } from "./answer-head.js";
 export { type Authorize, type AuthorizeRequest } from "./authorize.js";
 export { type Clock, systemClock } from "./clock.js";
+export { type AllowedAddresses, guardConnector, guardLookup } from "./address-guard.js";
+export {
+  type ClientCertificate,
+  type ConnectionConfig,
+  type ConnectionOptions,
+  type Pem,
+  type ProxyAddress,
+} from "./connection-options.js";
 export { type EndpointPolicy, isLoopback, parseEndpoint, shownUrl } from "./endpoint.js";
 export {
   type Exchange,
@@ -10,11 +18,28 @@ export {
   type ExchangeRequest,
   type ResponseHeaders,
 } from "./exchange.js";
+export {
+  EXCHANGE_CHANNELS,
+  type ExchangeConnectEvent,
+  type ExchangeEndEvent,
+  type ExchangeHeadEvent,
+  type ExchangeSentEvent,
+} from "./exchange-events.js";
+export { createFetchExchange, type FetchExchangeOptions, type FetchFunction } from "./fetch-exchange.js";
+export {
+  type HeaderFunction,
+  type HeaderSource,
+  type HeaderSources,
+  type ResolvedHeaders,
+  resolveHeaderSources,
+} from "./header-sources.js";
 export { addHeaders, type HeaderMap } from "./headers.js";
-export { type HttpCall, type HttpCallOwner, type HttpCallRequest } from "./http-call.js";
-export { HttpEndpoint } from "./http-endpoint.js";
+export { type HttpCall } from "./http-call.js";
+export { type HttpCallOwner, type HttpCallRequest } from "./http-call-ports.js";
+export { closedError, HttpEndpoint } from "./http-endpoint.js";
 export { type HttpAnswer, httpGet, type HttpGetOptions } from "./http-get.js";
 export { type DeadlinePhase, type Lifetime, type LifetimeLimits, type LifetimeOwner, Lifetimes } from "./lifetime.js";
+export { redirectRefused } from "./redirect.js";
 export {
   CALL_TIMEOUT_MS,
   type DeadlineOptions,

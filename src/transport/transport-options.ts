@@ -1,10 +1,20 @@
-import { countOption, durationOption } from "../options.js";
+import { RemoteConnectorError } from "../errors.js";
+import { countOption, durationOption, refuseOption } from "../options.js";
 import { type Clock, systemClock } from "./clock.js";
-import type { Exchange } from "./exchange.js";
+import {
+  CONNECTION_OPTION_NAMES,
+  type ConnectionConfig,
+  type ConnectionOptions,
+  resolveConnectionOptions,
+} from "./connection-options.js";
+import type { Exchange, ExchangeCapability } from "./exchange.js";
 
 /** Deadlines of one request, in milliseconds; `Infinity` for none. */
 export interface DeadlineOptions {
-  /** Until the request is handed to a connection. Default 30,000. */
+  /**
+   * Until the request is handed to a connection. Default 30,000. Where an exchange lacks `connectDeadline`, only the
+   * authorizer is held to it, and connecting to the deadline without a sign of life.
+   */
   readonly connectTimeoutMs?: number | undefined;
   /** Without any sign of life afterwards. Default 60,000. */
   readonly idleTimeoutMs?: number | undefined;
@@ -13,7 +23,7 @@ export interface DeadlineOptions {
 }
 
 /** What every client over HTTP can be told of its transport. */
-export interface TransportOptions extends DeadlineOptions {
+export interface TransportOptions extends DeadlineOptions, ConnectionOptions {
   /** The largest body that is no stream, in bytes. Default 64 MiB. */
   readonly maxBodyBytes?: number | undefined;
   /** The longest event of a stream, in bytes. Default 16 MiB. */
@@ -28,7 +38,7 @@ export interface TransportOptions extends DeadlineOptions {
   readonly maxQueuedRequests?: number | undefined;
   /** Permits plain http to hosts other than loopback. Default false. */
   readonly allowInsecureHttp?: boolean | undefined;
-  /** The exchange to use in place of undici's. */
+  /** The exchange to use in place of undici's own. How it connects is said where it is made. */
   readonly exchange?: Exchange | undefined;
   readonly clock?: Clock | undefined;
 }
@@ -48,11 +58,14 @@ export interface TransportConfig extends Deadlines {
   readonly maxQueuedRequests: number;
   readonly allowInsecureHttp: boolean;
   readonly exchange: Exchange | undefined;
+  /** For the exchange that is made when none is given. */
+  readonly connection: ConnectionConfig;
   readonly clock: Clock;
 }
 
 /** The names of {@link TransportOptions}, for the check of unknown ones. */
 export const TRANSPORT_OPTION_NAMES: readonly (keyof TransportOptions)[] = [
+  ...CONNECTION_OPTION_NAMES,
   "allowInsecureHttp",
   "clock",
   "connectTimeoutMs",
@@ -74,14 +87,21 @@ export const CALL_TIMEOUT_MS = 3_600_000;
 /** How long a lifecycle request or a whole list walk may take. */
 export const LIFECYCLE_TIMEOUT_MS = 120_000;
 
-/** Applies the defaults. Throws `invalid_options` for a value out of range. */
+/**
+ * Applies the defaults.
+ *
+ * Throws `invalid_options` for a value out of range, and `unsupported_by_exchange` for an option that the given exchange
+ * can't heed.
+ */
 export function resolveTransportOptions(options: TransportOptions): TransportConfig {
+  const deadlines = resolveDeadlines(options, {
+    connectTimeoutMs: 30_000,
+    idleTimeoutMs: 60_000,
+    totalTimeoutMs: CALL_TIMEOUT_MS,
+  });
+  if (options.exchange !== undefined) checkExchange(options.exchange, options, deadlines);
   return {
-    ...resolveDeadlines(options, {
-      connectTimeoutMs: 30_000,
-      idleTimeoutMs: 60_000,
-      totalTimeoutMs: CALL_TIMEOUT_MS,
-    }),
+    ...deadlines,
     maxBodyBytes: countOption("maxBodyBytes", options.maxBodyBytes, 64 * MIB),
     maxEventBytes: countOption("maxEventBytes", options.maxEventBytes, 16 * MIB),
     maxStreamBytes: countOption("maxStreamBytes", options.maxStreamBytes, Infinity),
@@ -90,8 +110,37 @@ export function resolveTransportOptions(options: TransportOptions): TransportCon
     maxQueuedRequests: countOption("maxQueuedRequests", options.maxQueuedRequests, 1_000, 0),
     allowInsecureHttp: options.allowInsecureHttp ?? false,
     exchange: options.exchange,
+    connection: resolveConnectionOptions(options),
     clock: options.clock ?? systemClock,
   };
+}
+
+const NEEDS: Readonly<Record<(typeof CONNECTION_OPTION_NAMES)[number], ExchangeCapability>> = {
+  allowedAddresses: "pinsAddress",
+  ca: "tls",
+  clientCertificate: "tls",
+  lookup: "pinsAddress",
+  proxy: "proxy",
+};
+
+/** What is configured must be heeded: an exchange that is there already heeds nothing that is said of connections. */
+function checkExchange({ capabilities }: Exchange, options: TransportOptions, deadlines: Deadlines): void {
+  for (const option of CONNECTION_OPTION_NAMES) {
+    const value = options[option];
+    if (value === undefined || value === false || value === "any") continue;
+    if (!capabilities.has(NEEDS[option])) refuseCapability(option, NEEDS[option]);
+    refuseOption(option, "must be given where the exchange is made");
+  }
+  // One that the deadline for all of it covers asks for nothing.
+  const isOwn = options.connectTimeoutMs !== undefined && deadlines.connectTimeoutMs < deadlines.totalTimeoutMs;
+  if (isOwn && !capabilities.has("connectDeadline")) refuseCapability("connectTimeoutMs", "connectDeadline");
+}
+
+function refuseCapability(option: string, capability: ExchangeCapability): never {
+  throw new RemoteConnectorError("unsupported_by_exchange", {
+    message: `The exchange that was given can't heed the option ${option}: it lacks ${capability}.`,
+    details: { option, capability },
+  });
 }
 
 /** Fills in the deadlines that `options` leaves out. Throws `invalid_options` for one out of range. */

@@ -1,53 +1,61 @@
 import { setMaxListeners } from "node:events";
 import { type Dispatcher, Pool } from "undici";
-import type { Exchange, ExchangeCapability, ExchangeHandler, ExchangeRequest, ResponseHeaders } from "./exchange.js";
+import { refuseUnknownOptions } from "../options.js";
+import {
+  CONNECTION_OPTION_NAMES,
+  type ConnectionConfig,
+  type ConnectionOptions,
+  resolveConnectionOptions,
+} from "./connection-options.js";
+import { ContentDecoder, type ContentDecoderOwner, contentCodingOf } from "./content-decoder.js";
+import type {
+  Exchange,
+  ExchangeCapability,
+  ExchangeControl,
+  ExchangeHandler,
+  ExchangeRequest,
+  ResponseHeaders,
+} from "./exchange.js";
+import { openUndiciDispatcher } from "./undici-dispatcher.js";
 
-/** An idle connection is dropped before typical servers drop it (5 s), so that few requests race with their FIN. */
-const IDLE_CONNECTION_MS = 4_000;
-/** How much earlier than the server's own `Keep-Alive` says. */
-const KEEP_ALIVE_MARGIN_MS = 1_000;
+const CAPABILITIES: ReadonlySet<ExchangeCapability> = new Set([
+  "admitsSynchronously",
+  "connectDeadline",
+  "pinsAddress",
+  "proxy",
+  "tls",
+]);
 
-const CAPABILITIES: ReadonlySet<ExchangeCapability> = new Set(["admitsSynchronously", "connectDeadline", "tls"]);
-
-/**
- * When an attempt to connect that nobody waits for any more gives up its socket. Calls have their own deadlines, and
- * longer ones than this are cut.
- */
-const CONNECT_ATTEMPT_MS = 120_000;
-
-export interface UndiciExchangeOptions {
+export interface UndiciExchangeOptions extends ConnectionOptions {
   readonly origin: string;
   /** Connections at once. Further requests wait for one. */
   readonly maxConnections: number;
 }
 
-/**
- * The exchange over undici's own pool and dispatch handlers.
- *
- * The library's own timers for headers and bodies are off: deadlines are kept in one place, and it is not here.
- */
+const OPTION_NAMES: readonly (keyof UndiciExchangeOptions)[] = [...CONNECTION_OPTION_NAMES, "maxConnections", "origin"];
+
+/** The exchange over undici's own dispatchers. Throws `invalid_options`. */
 export function createUndiciExchange(options: UndiciExchangeOptions): Exchange {
+  refuseUnknownOptions(options, OPTION_NAMES);
   const { origin, maxConnections } = options;
-  // The pool does not end sockets that are still connecting; their own signal does.
+  return openUndiciExchange(origin, maxConnections, resolveConnectionOptions(options));
+}
+
+/** The same, from options that are resolved. Throws `invalid_options` for a proxy that can't be used. */
+export function openUndiciExchange(origin: string, maxConnections: number, connection: ConnectionConfig): Exchange {
   const ending = new AbortController();
   setMaxListeners(0, ending.signal);
-  const pool = new Pool(origin, {
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    keepAliveTimeout: IDLE_CONNECTION_MS,
-    keepAliveTimeoutThreshold: KEEP_ALIVE_MARGIN_MS,
-    pipelining: 1,
-    connections: Number.isFinite(maxConnections) ? maxConnections : null,
-    connect: { timeout: CONNECT_ATTEMPT_MS, signal: ending.signal },
-  });
+  const dispatcher = openUndiciDispatcher({ origin, maxConnections, connection, signal: ending.signal });
+  const isPool = dispatcher instanceof Pool;
   return {
     origin,
     capabilities: CAPABILITIES,
     dispatch(request: ExchangeRequest, handler: ExchangeHandler): void {
-      pool.dispatch(request, new UndiciHandler(handler));
+      // A pool has its origin; an agent is told.
+      dispatcher.dispatch(isPool ? request : { ...request, origin }, new UndiciHandler(handler));
     },
     async destroy() {
-      const destroyed = pool.destroy();
+      const destroyed = dispatcher.destroy();
       ending.abort();
       await destroyed;
     },
@@ -55,39 +63,85 @@ export function createUndiciExchange(options: UndiciExchangeOptions): Exchange {
 }
 
 /**
- * Hands undici's events on. It exists for what undici leaves open: informational answers come as response starts, and a
- * request must never be written twice.
+ * Hands undici's events on. It exists for what undici leaves open: informational answers come as response starts, bodies
+ * come in the coding that the server chose, and a request must never be written twice.
  */
-class UndiciHandler implements Dispatcher.DispatchHandler {
+class UndiciHandler implements Dispatcher.DispatchHandler, ExchangeControl, ContentDecoderOwner {
   readonly #handler: ExchangeHandler;
-  #started = false;
+  #controller: Dispatcher.DispatchController | undefined;
+  #decoder: ContentDecoder | undefined;
+  /** The exchange is over, though what came of it may still be decoded. */
+  #isOver = false;
 
   constructor(handler: ExchangeHandler) {
     this.#handler = handler;
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#started) {
+    if (this.#controller !== undefined) {
       controller.abort(new Error("The request would have been written a second time."));
       return;
     }
-    this.#started = true;
-    this.#handler.onRequestStart(controller);
+    this.#controller = controller;
+    this.#handler.onRequestStart(this);
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
-    if (status >= 200) this.#handler.onResponseStart(controller, status, headers);
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
+    if (status < 200) return;
+    const coding = contentCodingOf(headers);
+    if (coding === undefined) {
+      this.#handler.onResponseStart(this, status, headers);
+      return;
+    }
+    this.#decoder = new ContentDecoder(coding, this);
+    const decoded = { ...headers, "content-encoding": undefined, "content-length": undefined };
+    this.#handler.onResponseStart(this, status, decoded);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
-    this.#handler.onResponseData(controller, chunk);
+    if (this.#decoder === undefined) this.#handler.onResponseData(this, chunk);
+    else if (!this.#decoder.push(chunk)) controller.pause();
   }
 
-  onResponseEnd(controller: Dispatcher.DispatchController): void {
-    this.#handler.onResponseEnd(controller);
+  onResponseEnd(): void {
+    this.#isOver = true;
+    if (this.#decoder === undefined) this.#handler.onResponseEnd(this);
+    else this.#decoder.end();
   }
 
-  onResponseError(controller: Dispatcher.DispatchController, error: Error): void {
-    this.#handler.onResponseError(controller, error);
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#isOver = true;
+    const tell = (): void => {
+      this.#decoder = undefined;
+      this.#handler.onResponseError(this, error);
+    };
+    // What came before the end is told before it.
+    if (this.#decoder === undefined) tell();
+    else this.#decoder.cut(tell);
+  }
+
+  abort(reason: Error): void {
+    const decoder = this.#decoder;
+    this.#decoder = undefined;
+    decoder?.destroy();
+    if (!this.#isOver) this.#controller?.abort(reason);
+    else if (decoder !== undefined) queueMicrotask(() => this.#handler.onResponseError(this, reason));
+  }
+
+  onDecoded(chunk: Uint8Array): void {
+    this.#handler.onResponseData(this, chunk);
+  }
+
+  onRoom(): void {
+    if (!this.#isOver) this.#controller?.resume();
+  }
+
+  onDecodedEnd(): void {
+    this.#decoder = undefined;
+    this.#handler.onResponseEnd(this);
+  }
+
+  onDecodeFailure(error: Error): void {
+    this.abort(error);
   }
 }
