@@ -14,7 +14,15 @@ export interface OpenUpstreamOptions {
 export function openHttpUpstream(upstream: HttpUpstream, options: OpenUpstreamOptions): Upstream {
   const { clientInfo, clock, deadlines } = options;
   const headers = upstream.headers ?? {};
-  const client = new ModernStreamableHTTPClient({ endpoint: upstream.url, clientInfo, headers, clock, ...deadlines });
+  const client = new ModernStreamableHTTPClient({
+    endpoint: upstream.url,
+    clientInfo,
+    headers,
+    clock,
+    // Whoever asked decides whether to ask again.
+    maxReadRetries: 0,
+    ...deadlines,
+  });
   return {
     era: "modern",
     gone: undefined,
@@ -26,7 +34,7 @@ export function openHttpUpstream(upstream: HttpUpstream, options: OpenUpstreamOp
     async callTool({ name, arguments: args, ...call }) {
       const { signal, meta, logLevel, onProgress, onNotification } = call;
       const params = args === undefined ? { name } : { name, arguments: args };
-      const told = { signal, meta, logLevel, onProgress, onNotification, detail: true } as const;
+      const told = { signal, meta, logLevel, onProgress, onNotification, detail: true, outputCheck: "off" } as const;
       return (await client.callTool(params, told)).raw;
     },
     close: () => client.close(),

@@ -1,7 +1,6 @@
 import { type AnyRemoteConnectorError, isRemoteConnectorError } from "../errors.js";
-import { type JsonObject, type JsonRpcError, RpcCode } from "../protocol/index.js";
+import { type JsonObject, type JsonRpcError, parseRetryAfter, RpcCode } from "../protocol/index.js";
 import type { ExtraHeaders } from "../serving/index.js";
-import { parseRetryAfter } from "./retry-after.js";
 
 /** How a failed upstream request is answered. */
 export interface UpstreamAnswer {

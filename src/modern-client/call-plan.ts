@@ -3,7 +3,8 @@ import { type Diagnostic, type JsonObject, memberRange, type MirroredHeader } fr
 import type { Deadlines, HttpEndpoint } from "../transport/index.js";
 import type { CallOptions } from "./call-options.js";
 import type { ModernClientConfig } from "./client-options.js";
-import type { OutgoingRequest } from "./request-message.js";
+import type { WatchScope } from "./call-watch.js";
+import type { OutgoingRequest, RoundInput } from "./request-message.js";
 
 /** What a call came to. */
 export interface CallOutcome {
@@ -21,7 +22,7 @@ export function rawResultOf(outcome: CallOutcome): Uint8Array {
 }
 
 /** What all calls of a client share. */
-export interface CallContext {
+export interface CallContext extends WatchScope {
   readonly config: ModernClientConfig;
   readonly endpoint: HttpEndpoint;
   /** The next request id: unique for the client's life, from 1. */
@@ -37,6 +38,10 @@ export interface CallPlan<T> {
   readonly mirrored: readonly MirroredHeader[] | (() => Promise<readonly MirroredHeader[]>);
   /** Makes of the outcome what the caller gets. May throw a `RemoteConnectorError`. */
   readonly shape: (outcome: CallOutcome) => T;
+  /** Makes of a result that asks for input what the caller gets; absent: the client answers it. */
+  readonly shapeAsks?: ((outcome: CallOutcome) => T) | undefined;
+  /** The input that the request carries from its first exchange on. */
+  readonly input?: RoundInput | undefined;
   /** Makes of the server's failure what the caller gets. */
   readonly refine?: ((error: RemoteConnectorError) => RemoteConnectorError) | undefined;
   /**

@@ -2,7 +2,6 @@ import { type Delivery, RemoteConnectorError } from "../errors.js";
 import {
   classifyMessage,
   invalidAnswer,
-  isJsonObject,
   type JsonObject,
   type Message,
   peerError,
@@ -11,11 +10,20 @@ import {
   type RequestId,
   StreamDecoder,
 } from "../protocol/index.js";
-import { type AnswerHead, deliveryByStatus, hintsOf, isSuccess, shownUrl, snippetOf } from "../transport/index.js";
+import {
+  type AnswerHead,
+  deliveryByStatus,
+  hintsOf,
+  isSuccess,
+  redirectRefused,
+  snippetOf,
+} from "../transport/index.js";
 
 /** What an answer means for the request that waits for it. */
 export type AnswerVerdict =
   | { readonly kind: "result"; readonly result: JsonObject; readonly idAsString: boolean }
+  /** The server wants input first. */
+  | { readonly kind: "asks"; readonly result: JsonObject; readonly idAsString: boolean }
   | { readonly kind: "failed"; readonly error: RemoteConnectorError; readonly idAsString?: boolean | undefined };
 
 type ResponseMessage = Extract<Message, { readonly kind: "result" | "error" }>;
@@ -61,7 +69,8 @@ export function classifyAnswer(answer: WholeAnswer, method: string, pending: num
   if (response?.kind === "error") return { kind: "failed", error: peerError(response.error, contextOf(head)) };
   const reason = `the status ${String(head.status)} without a JSON-RPC error`;
   if (response?.kind === "result") return unexpected(answer, reason, "answered");
-  return head.status < 400 ? redirected(answer) : unexpected(answer, reason);
+  if (head.status < 400) return { kind: "failed", error: redirectRefused(head, answer.url) };
+  return unexpected(answer, reason);
 }
 
 /** Judges a JSON-RPC message that must be the response. */
@@ -72,8 +81,11 @@ export function classifyResponse(message: Message, method: string, pending: numb
   if (match === "other") return invalid("a response with another id");
   const idAsString = match === "as_string";
   if (message.kind === "error") return { kind: "failed", error: peerError(message.error, contextOf(head)), idAsString };
-  const error = faultOfResult(message.result, method);
-  return error === undefined ? { kind: "result", result: message.result, idAsString } : { kind: "failed", error };
+  const { result } = message;
+  const type = result["resultType"];
+  if (type === undefined || type === "complete") return { kind: "result", result, idAsString };
+  if (type === "input_required" && MAY_ASK_FOR_INPUT.has(method)) return { kind: "asks", result, idAsString };
+  return invalid(`a result of the unknown type ${typeof type === "string" ? plainText(type, 64) : typeof type}`);
 }
 
 /** Parses JSON text; `undefined`, which no JSON text means, when it is none. */
@@ -84,25 +96,6 @@ export function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function faultOfResult(result: JsonObject, method: string): RemoteConnectorError | undefined {
-  const type = result["resultType"];
-  if (type === undefined || type === "complete") return undefined;
-  if (type !== "input_required" || !MAY_ASK_FOR_INPUT.has(method)) {
-    return invalidAnswer(
-      `a result of the unknown type ${typeof type === "string" ? plainText(type, 64) : typeof type}`,
-    );
-  }
-  const requests = result["inputRequests"];
-  const [key, request] = (isJsonObject(requests) ? Object.entries(requests)[0] : undefined) ?? ["", undefined];
-  const asked = isJsonObject(request) ? request["method"] : undefined;
-  const capability = typeof asked === "string" ? plainText(asked.split("/", 1)[0] ?? "", 64) : "";
-  return new RemoteConnectorError("input_required", {
-    message: `The server asks for input that nothing here answers: ${capability === "" ? "of no kind" : capability}.`,
-    delivery: "answered",
-    details: { capability, key: plainText(key, 128) },
-  });
 }
 
 /** A failed answer's JSON-RPC response, in JSON or in an event, when it is meant for the pending request. */
@@ -130,21 +123,6 @@ function eventsOf(body: Uint8Array): unknown[] {
 
 function contextOf(head: AnswerHead | undefined): PeerErrorContext {
   return head === undefined ? {} : { httpStatus: head.status, ...hintsOf(head.headers) };
-}
-
-function redirected({ head, url }: WholeAnswer): AnswerVerdict {
-  const value = head.headers["location"];
-  const location = (Array.isArray(value) ? value[0] : value) ?? "";
-  const error = new RemoteConnectorError("redirect_refused", {
-    message: `The server redirects with ${String(head.status)}, which is not followed.`,
-    delivery: "answered",
-    details: {
-      status: head.status,
-      location: URL.canParse(location, url.href) ? shownUrl(new URL(location, url)) : "",
-      reason: "redirects are not followed",
-    },
-  });
-  return { kind: "failed", error };
 }
 
 /** An answer that did not come whole is not known, whatever its status says. */

@@ -1,22 +1,29 @@
 import {
   type Diagnostic,
   type Implementation,
+  isJsonObject,
   type JsonObject,
   LIST_WALK_LIMITS,
   type ListWalkLimits,
   MODERN_REVISION,
 } from "../protocol/index.js";
+import type { SchemaValidator } from "../protocol/json-schema/index.js";
 import { countOption, refuseOption, refuseUnknownOptions } from "../options.js";
 import {
   addHeaders,
   type Authorize,
-  type HeaderMap,
+  type HeaderSources,
   parseEndpoint,
+  resolveHeaderSources,
   resolveTransportOptions,
   TRANSPORT_OPTION_NAMES,
   type TransportConfig,
   type TransportOptions,
 } from "../transport/index.js";
+import { capabilitiesOf, type InputConfig, type InputHandlers } from "./input/index.js";
+import { mergeCapabilities, oddCapability } from "./merge-capabilities.js";
+import { validatorLoader } from "./output-check.js";
+import type { ReadRetryConfig } from "./read-retries.js";
 import { composeClientMeta, type ClientMeta } from "./request-meta.js";
 
 /** How a {@link ModernStreamableHTTPClient} is set up. */
@@ -25,12 +32,27 @@ export interface ModernStreamableHTTPClientOptions extends TransportOptions {
   readonly endpoint: string | URL;
   /** Who we say we are, in every request's `_meta`; `false` to say nothing. */
   readonly clientInfo: Implementation | false;
-  /** The capabilities declared with every request. Default `{}`. */
+  /** Who answers when a server asks for input. Each handler is declared as a capability. */
+  readonly handlers?: InputHandlers | undefined;
+  /** Rounds of input that one call may take. Default 10. */
+  readonly maxInputRounds?: number | undefined;
+  /**
+   * How often a read (discovery, lists, resources, prompts, completion) is made again when its failure may pass. Default 2;
+   * 0 leaves it to the caller.
+   */
+  readonly maxReadRetries?: number | undefined;
+  /** Randomness from 0 to 1, for pauses. Default `Math.random`. */
+  readonly random?: (() => number) | undefined;
+  /** Unix time in milliseconds, for a `Retry-After` that is a date. Default `Date.now`. */
+  readonly wallNow?: (() => number) | undefined;
+  /** Judges by JSON Schemas of the server. Default: ajv, loaded when it is first needed. */
+  readonly schemaValidator?: SchemaValidator | undefined;
+  /** The capabilities declared with every request beside those that `handlers` stand for. Default `{}`. */
   readonly capabilities?: JsonObject | undefined;
   /** Further members of every request's `_meta`. */
   readonly meta?: JsonObject | undefined;
-  /** Further headers of every request. */
-  readonly headers?: HeaderMap | undefined;
+  /** Further headers of every request: values, or where to get them. */
+  readonly headers?: HeaderSources | undefined;
   /** Gives the headers that authorize a request; called once for each, as late as possible. */
   readonly authorize?: Authorize | undefined;
   /** Told of everything tolerated, as it happens. */
@@ -51,6 +73,8 @@ export interface ModernClientConfig {
   /** The headers that every request has, as a flat list. */
   readonly headers: readonly string[];
   readonly walk: ListWalkLimits;
+  readonly input: InputConfig;
+  readonly readRetries: ReadRetryConfig;
   /** Never throws. */
   readonly onDiagnostic: (diagnostic: Diagnostic) => void;
 }
@@ -61,12 +85,18 @@ const OPTION_NAMES: readonly (keyof ModernStreamableHTTPClientOptions)[] = [
   "capabilities",
   "clientInfo",
   "endpoint",
+  "handlers",
   "headers",
+  "maxInputRounds",
   "maxItems",
   "maxListBytes",
   "maxPages",
+  "maxReadRetries",
   "meta",
   "onDiagnostic",
+  "random",
+  "schemaValidator",
+  "wallNow",
 ];
 
 /**
@@ -89,17 +119,37 @@ export function resolveModernClientOptions(options: ModernStreamableHTTPClientOp
     "MCP-Protocol-Version",
     MODERN_REVISION,
   ];
-  addHeaders(headers, options.headers ?? {});
+  const { fixed, authorize } = resolveHeaderSources(options.headers ?? {}, options.authorize);
+  addHeaders(headers, fixed);
+  const { capabilities = {}, handlers = {} } = options;
+  const odd = isJsonObject(capabilities) ? oddCapability(capabilities) : "";
+  if (odd !== undefined) refuseOption("capabilities", "must be an object, and its values too");
+  const url = parseEndpoint(options.endpoint, transport);
   return {
-    url: parseEndpoint(options.endpoint, transport),
+    url,
     transport,
-    authorize: options.authorize,
-    meta: composeClientMeta({ clientInfo, capabilities: options.capabilities ?? {}, further: options.meta ?? {} }),
+    authorize,
+    meta: composeClientMeta({
+      clientInfo,
+      capabilities: mergeCapabilities(capabilitiesOf(handlers), capabilities),
+      further: options.meta ?? {},
+    }),
     headers,
     walk: {
       maxPages: countOption("maxPages", options.maxPages, LIST_WALK_LIMITS.maxPages),
       maxItems: countOption("maxItems", options.maxItems, LIST_WALK_LIMITS.maxItems),
       maxListBytes: countOption("maxListBytes", options.maxListBytes, LIST_WALK_LIMITS.maxListBytes),
+    },
+    input: {
+      handlers,
+      loadValidator: validatorLoader(options.schemaValidator),
+      maxInputRounds: countOption("maxInputRounds", options.maxInputRounds, 10),
+      origin: url.origin,
+    },
+    readRetries: {
+      maxReadRetries: countOption("maxReadRetries", options.maxReadRetries, 2, 0),
+      random: options.random ?? Math.random,
+      wallNow: options.wallNow ?? Date.now,
     },
     onDiagnostic: carefully(options.onDiagnostic ?? ignore),
   };

@@ -1,8 +1,8 @@
-import type { ToolContract, ToolListCheck } from "../protocol/index.js";
+import type { JsonObject, ToolContract, ToolListCheck } from "../protocol/index.js";
 
 /** What is known of how a tool is called. */
 export type KnownContract =
-  | { readonly kind: "known"; readonly contract: ToolContract }
+  | { readonly kind: "known"; readonly contract: ToolContract; readonly outputSchema?: JsonObject | undefined }
   /** The tool can't be called. */
   | { readonly kind: "excluded"; readonly path: string; readonly reason: string }
   /** The last whole list does not have it. */
@@ -34,14 +34,18 @@ export class ContractBook {
 }
 
 function* entriesOf(check: ToolListCheck): Generator<[string, KnownContract]> {
-  for (const [tool, contract] of check.contracts) yield [tool, { kind: "known", contract }];
+  for (const [tool, contract] of check.contracts) yield [tool, knownOf(check, tool, contract)];
   for (const [tool, fault] of check.excluded) yield [tool, { kind: "excluded", ...fault }];
 }
 
 /** What one walk says of a tool so far; `undefined` while it has not met it. */
 export function metBy(check: ToolListCheck, tool: string): KnownContract | undefined {
   const contract = check.contracts.get(tool);
-  if (contract !== undefined) return { kind: "known", contract };
+  if (contract !== undefined) return knownOf(check, tool, contract);
   const fault = check.excluded.get(tool);
   return fault && { kind: "excluded", ...fault };
+}
+
+function knownOf(check: ToolListCheck, tool: string, contract: ToolContract): KnownContract {
+  return { kind: "known", contract, outputSchema: check.outputSchemas.get(tool) };
 }

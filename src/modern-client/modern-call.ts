@@ -1,46 +1,49 @@
 import { type Delivery, type DeliveryEvidence, isRemoteConnectorError, RemoteConnectorError } from "../errors.js";
-import {
-  classifyMessage,
-  type Diagnostic,
-  type Message,
-  type MirroredHeader,
-  plainText,
-  RpcCode,
-  type StreamEvent,
-} from "../protocol/index.js";
-import { type AnswerHead, type HttpCall, type HttpCallOwner, Settlement } from "../transport/index.js";
+import type { Diagnostic, JsonObject, MirroredHeader, StreamEvent } from "../protocol/index.js";
+import { type AnswerHead, closedError, type HttpCall, type HttpCallOwner, Settlement } from "../transport/index.js";
+import { AnswerStream } from "./answer-stream.js";
+import { afterRefusal } from "./after-refusal.js";
 import type { CallContext, CallPlan } from "./call-plan.js";
-import { type AnswerVerdict, classifyAnswer, classifyResponse, matchId, parseJson } from "./classify-answer.js";
+import { CallWatch } from "./call-watch.js";
+import { type AnswerVerdict, classifyAnswer, classifyResponse } from "./classify-answer.js";
+import { InputRounds } from "./input/index.js";
+import { readRetryDelayMs } from "./read-retries.js";
 import { NotificationRelay } from "./notification-relay.js";
 import { encodeMeta } from "./request-meta.js";
-import { encodeBody, encodeHeaders } from "./request-message.js";
+import { encodeBody, encodeHeaders, type RoundInput } from "./request-message.js";
 
 /**
- * One call: a request, its answer, and the attempts that this takes.
+ * One call: a request, its answer, and the exchanges that this takes, each with an id of its own.
  *
- * A second attempt, with a new id, is made in two cases, in both of which the first was not executed: when no connection
- * could be made, and when the server refused the headers and a fresh list gives other ones.
+ * A request is made again when no connection could be made, when the server refused its headers or its version and
+ * another attempt can be better (in these cases it was not executed), when it is a read and its failure may pass, and with the
+ * input that the server asked for. One that carries such input is never repeated by itself.
  */
 export class ModernCall<T> implements HttpCallOwner {
   readonly #settlement = new Settlement<T>();
   readonly #context: CallContext;
   readonly #plan: CallPlan<T>;
-  readonly #startedAt: number;
+  readonly #watch: CallWatch;
   readonly #diagnostics: Diagnostic[] = [];
+  readonly #relay: NotificationRelay | undefined;
   #attempt = 0;
   #id = 0;
   #mirrored: readonly MirroredHeader[] = [];
   #http: HttpCall | undefined;
+  #stream: AnswerStream | undefined;
   #settled = false;
   #corrected = false;
   #reconnected = false;
-  readonly #relay: NotificationRelay | undefined;
-  #sawJunk = false;
+  #versionTried = false;
+  #retries = 0;
+  #rounds: InputRounds | undefined;
+  #input: RoundInput | undefined;
 
   constructor(context: CallContext, plan: CallPlan<T>) {
     this.#context = context;
     this.#plan = plan;
-    this.#startedAt = context.config.transport.clock.now();
+    this.#input = plan.input;
+    this.#watch = new CallWatch(context, plan.deadlines, plan.options.signal);
     const { onProgress, onNotification } = plan.options;
     if (onProgress !== undefined || onNotification !== undefined) {
       this.#relay = new NotificationRelay(plan.options, (diagnostic) => this.#note(diagnostic));
@@ -55,12 +58,10 @@ export class ModernCall<T> implements HttpCallOwner {
   start(): this {
     const { mirrored } = this.#plan;
     if (typeof mirrored === "function") {
-      this.#await(
-        mirrored,
-        "not_sent",
-        (headers) => this.#sendWith(headers),
-        (error) => this.#failUnsent(error),
-      );
+      this.#await(mirrored, "not_sent", {
+        onValue: (headers) => this.#sendWith(headers),
+        onError: (error) => this.#failUnsent(error),
+      });
     } else {
       this.#sendWith(mirrored);
     }
@@ -79,46 +80,19 @@ export class ModernCall<T> implements HttpCallOwner {
 
   onEvent(event: StreamEvent): void {
     try {
-      if (event.data !== "") this.#read(event);
+      this.#stream ??= new AnswerStream(this.#id, this.#relay, (diagnostic) => this.#note(diagnostic));
+      const message = this.#stream.read(event);
+      if (message === undefined) return;
+      this.#http?.finish();
+      this.#conclude(classifyResponse(message, this.#plan.request.method, this.#id, STREAM_HEAD), event.data);
     } catch (error) {
       this.#http?.finish();
       this.#failInternally(error);
     }
   }
 
-  #read({ data, unterminated }: StreamEvent): void {
-    const message = classifyMessage(parseJson(data));
-    if (unterminated && message.kind !== "invalid") {
-      this.#note({ kind: "unterminated_event", message: "The last event of the stream came without its blank line." });
-    }
-    switch (message.kind) {
-      case "notification":
-        this.#relay?.notify(message.method, message.params, this.#id);
-        return;
-      case "request":
-        this.#note({
-          kind: "server_request",
-          message: "The server sent a request, which this revision does not allow.",
-          subject: plainText(message.method, 128),
-        });
-        return;
-      case "invalid":
-        if (message.id !== undefined && matchId(message.id, this.#id) === "same") this.#answer(message, data);
-        else this.#skipJunk(message.reason, unterminated);
-        return;
-      case "result":
-      case "error":
-        if (matchId(message.id, this.#id) !== "other") this.#answer(message, data);
-        else
-          this.#note({
-            kind: "unmatched_response",
-            message: "A response on the stream belongs to no request of ours.",
-          });
-    }
-  }
-
   onStreamEnd(evidence: DeliveryEvidence): void {
-    this.#fail(
+    this.#failOrRetry(
       new RemoteConnectorError("stream_ended", {
         message: "The stream ended without the response.",
         delivery: "unknown",
@@ -128,14 +102,13 @@ export class ModernCall<T> implements HttpCallOwner {
   }
 
   onFailure(error: RemoteConnectorError, noConnection: boolean): void {
-    if (noConnection && !this.#reconnected && !this.#context.endpoint.isClosed) {
+    if (noConnection && !this.#reconnected && this.#input === undefined && !this.#context.endpoint.isClosed) {
       this.#reconnected = true;
       this.#send();
       return;
     }
     const isTotal = isRemoteConnectorError(error, "timeout") && error.details.phase === "total";
-    // A later attempt had only what was left of the deadline; the caller knows the whole.
-    this.#fail(isTotal ? this.#totalTimeout(error.delivery) : error);
+    this.#failOrRetry(isTotal ? this.#watch.totalTimeout(error.delivery, this.#evidence()) : error);
   }
 
   onAbort(reason: unknown, delivery: Delivery): void {
@@ -145,21 +118,22 @@ export class ModernCall<T> implements HttpCallOwner {
   #send(): void {
     const { request, options, deadlines } = this.#plan;
     const { config, endpoint } = this.#context;
+    const { signal, logLevel, capabilities } = options;
     this.#attempt += 1;
     this.#id = this.#context.nextId();
-    this.#sawJunk = false;
+    this.#stream = undefined;
     this.#relay?.begin();
     try {
       const progressToken = options.onProgress === undefined ? undefined : this.#id;
-      const metaJson = encodeMeta(config.meta, { members: request.meta, progressToken, logLevel: options.logLevel });
+      const metaJson = encodeMeta(config.meta, { members: request.meta, progressToken, logLevel, capabilities });
       const call = {
         method: "POST",
         operation: request.method,
         headers: encodeHeaders(config.headers, request, this.#mirrored),
-        body: encodeBody(request, this.#id, metaJson),
+        body: encodeBody(request, this.#id, metaJson, this.#input),
         acceptsStream: true,
         attempt: this.#attempt,
-        limits: { ...deadlines, totalTimeoutMs: this.#timeLeft(), signal: options.signal },
+        limits: { ...deadlines, totalTimeoutMs: this.#watch.timeLeft(), signal },
         admit: options.admit,
       } as const;
       this.#http = endpoint.begin(call, this);
@@ -168,31 +142,31 @@ export class ModernCall<T> implements HttpCallOwner {
     }
   }
 
-  /** What is left of the total deadline, which runs through all attempts. */
-  #timeLeft(): number {
-    const { totalTimeoutMs } = this.#plan.deadlines;
-    if (totalTimeoutMs === Infinity) return totalTimeoutMs;
-    return Math.max(1, totalTimeoutMs - (this.#context.config.transport.clock.now() - this.#startedAt));
-  }
-
-  #answer(message: Message, data: string): void {
-    this.#http?.finish();
-    const verdict = classifyResponse(message, this.#plan.request.method, this.#id, STREAM_HEAD);
-    this.#conclude(verdict, data);
+  #sendWith(mirrored: readonly MirroredHeader[]): void {
+    this.#mirrored = mirrored;
+    this.#send();
   }
 
   #conclude(verdict: AnswerVerdict, message: Uint8Array | string): void {
     if (verdict.idAsString === true) {
       this.#note({ kind: "id_echoed_as_string", message: "The response carries our id as a string." });
     }
-    if (verdict.kind === "failed") {
-      const error = this.#withEvidence(verdict.error);
-      if (isRemoteConnectorError(error, "peer_error") && this.#correct(error)) return;
-      this.#fail(this.#plan.refine?.(error) ?? error);
-      return;
+    switch (verdict.kind) {
+      case "failed":
+        this.#refused(this.#withEvidence(verdict.error));
+        return;
+      case "asks":
+        if (this.#plan.shapeAsks === undefined) this.#ask(verdict.result);
+        else this.#deliver(verdict.result, message, this.#plan.shapeAsks);
+        return;
+      case "result":
+        this.#deliver(verdict.result, message, this.#plan.shape);
     }
+  }
+
+  #deliver(result: JsonObject, message: Uint8Array | string, shape: CallPlan<T>["shape"]): void {
     try {
-      const value = this.#plan.shape({ result: verdict.result, message, diagnostics: this.#diagnostics });
+      const value = shape({ result, message, diagnostics: this.#diagnostics });
       if (this.#settle()) this.#settlement.resolve(value);
     } catch (error) {
       if (isRemoteConnectorError(error)) this.#fail(this.#withEvidence(error));
@@ -200,88 +174,106 @@ export class ModernCall<T> implements HttpCallOwner {
     }
   }
 
-  #withEvidence(error: RemoteConnectorError): RemoteConnectorError {
-    return this.#http === undefined ? error : error.withEvidence(error.delivery, this.#http.evidence());
-  }
-
-  /** Whether another attempt with other headers is under way. */
-  #correct(refusal: RemoteConnectorError<"peer_error">): boolean {
-    const { correctHeaders } = this.#plan;
-    if (refusal.details.rpcCode !== RpcCode.headerMismatch || correctHeaders === undefined || this.#corrected) {
-      return false;
+  #refused(error: RemoteConnectorError): void {
+    const { correctHeaders, refine } = this.#plan;
+    const canCorrect = correctHeaders !== undefined && !this.#corrected;
+    const next = this.#input !== undefined ? FAIL : afterRefusal(error, { canCorrect, canRepeat: !this.#versionTried });
+    if (next.kind === "repeat") {
+      this.#versionTried = true;
+      this.#send();
+    } else if (next.kind === "correct_headers" && correctHeaders !== undefined) {
+      this.#corrected = true;
+      const giveUp = (): void => this.#fail(error);
+      this.#await(correctHeaders, "answered", {
+        onValue: (headers) => {
+          if (headers === undefined || sameHeaders(headers, this.#mirrored)) giveUp();
+          else this.#sendWith(headers);
+        },
+        onError: giveUp,
+      });
+    } else {
+      const failure = next.kind === "fail_with" ? this.#withEvidence(next.error) : error;
+      this.#failOrRetry(refine?.(failure) ?? failure);
     }
-    this.#corrected = true;
-    const giveUp = (): void => this.#fail(refusal);
-    this.#await(
-      correctHeaders,
-      "answered",
-      (headers) => {
-        if (headers === undefined || sameHeaders(headers, this.#mirrored)) giveUp();
-        else this.#sendWith(headers);
-      },
-      giveUp,
-    );
-    return true;
   }
 
-  /** Waits under the call's own signal and total deadline, while no request of it is under way. */
-  #await<V>(
-    begin: () => Promise<V>,
-    delivery: Delivery,
-    onValue: (value: V) => void,
-    onError: (error: unknown) => void,
-  ): void {
-    const { deadlines, options } = this.#plan;
-    const { signal } = options;
-    if (signal?.aborted === true) {
-      this.onAbort(signal.reason, delivery);
+  /** Answers what the server asks for, and makes the request again with that. */
+  #ask(result: JsonObject): void {
+    const { config } = this.#context;
+    try {
+      this.#rounds ??= new InputRounds(config.input);
+      const step = this.#rounds.next(result);
+      const onValue = (input: RoundInput): void => {
+        this.#input = input;
+        this.#send();
+      };
+      const onError = (error: unknown): void => {
+        if (isRemoteConnectorError(error)) this.#fail(this.#withEvidence(error));
+        else this.#failInternally(error);
+      };
+      if (step.kind === "ask") {
+        this.#await(step.answer, "answered", { onValue, onError, untimed: true });
+      } else {
+        this.#pause(step.delayMs, "answered", () => onValue(step.input));
+      }
+    } catch (error) {
+      if (isRemoteConnectorError(error)) this.#fail(this.#withEvidence(error));
+      else this.#failInternally(error);
+    }
+  }
+
+  /** Ends the call, or makes a read that may yet succeed again. */
+  #failOrRetry(error: RemoteConnectorError): void {
+    const { config, endpoint } = this.#context;
+    const { method } = this.#plan.request;
+    const canRetry = this.#input === undefined && !endpoint.isClosed;
+    const delayMs = canRetry ? readRetryDelayMs(method, error, this.#retries, config.readRetries) : undefined;
+    if (delayMs === undefined || delayMs >= this.#watch.timeLeft()) {
+      this.#fail(error);
       return;
     }
-    const lifetime = this.#context.endpoint.lifetimes.open(
-      {
-        onAbort: (reason) => this.onAbort(reason, delivery),
-        onDeadline: () => this.#fail(this.#totalTimeout(delivery)),
-      },
-      { ...deadlines, totalTimeoutMs: this.#timeLeft(), signal },
-    );
-    // Begun when the watch is open: what begins can be the caller's code, and may abort the call.
-    begin().then(
-      (value) => {
-        lifetime.close();
-        if (!this.#settled) onValue(value);
-      },
-      (error: unknown) => {
-        lifetime.close();
-        if (!this.#settled) onError(error);
-      },
-    );
+    this.#retries += 1;
+    this.#pause(delayMs, error.delivery, () => this.#send());
   }
 
-  #totalTimeout(delivery: Delivery): RemoteConnectorError<"timeout"> {
-    const limitMs = this.#plan.deadlines.totalTimeoutMs;
-    const error = new RemoteConnectorError("timeout", {
-      message: `The call passed its total deadline of ${String(limitMs)} ms (totalTimeoutMs).`,
-      delivery,
-      details: { phase: "total", option: "totalTimeoutMs", limitMs, evidence: this.#http?.evidence() ?? NOTHING_SENT },
-    });
-    return error;
+  #pause(delayMs: number, delivery: Delivery, onOver: () => void): void {
+    const { clock } = this.#context;
+    const begin = (signal: AbortSignal): Promise<void> =>
+      new Promise((resolve) => {
+        const cancel = clock.schedule(delayMs, resolve);
+        signal.addEventListener("abort", cancel, { once: true });
+      });
+    this.#await(begin, delivery, { onValue: onOver, onError: (error) => this.#failInternally(error) });
   }
 
-  #sendWith(mirrored: readonly MirroredHeader[]): void {
-    this.#mirrored = mirrored;
-    this.#send();
+  /** Waits while no request of this call is under way. */
+  #await<V>(
+    begin: (signal: AbortSignal) => Promise<V>,
+    delivery: Delivery,
+    { onValue, onError, untimed = false }: Continuation<V>,
+  ): void {
+    const waiting = {
+      begin,
+      onValue,
+      onError,
+      onAbort: (reason: unknown) => this.onAbort(reason, delivery),
+      onDeadline: () => this.#fail(this.#watch.totalTimeout(delivery, this.#evidence())),
+      onClosed: () => this.#fail(closedError().withEvidence(delivery, this.#evidence())),
+    };
+    this.#watch.wait(waiting, { untimed });
+  }
+
+  #evidence(): DeliveryEvidence {
+    return this.#http?.evidence() ?? NOTHING_SENT;
+  }
+
+  #withEvidence(error: RemoteConnectorError): RemoteConnectorError {
+    return this.#http === undefined ? error : error.withEvidence(error.delivery, this.#http.evidence());
   }
 
   /** What failed was a request of another kind, made for this one, of which nothing was sent. */
   #failUnsent(error: unknown): void {
     this.#fail(isRemoteConnectorError(error) ? error.withEvidence("not_sent", NOTHING_SENT) : error);
-  }
-
-  /** Cut data is not worth a word: the failure that follows says more. */
-  #skipJunk(reason: string, unterminated: boolean): void {
-    if (this.#sawJunk || unterminated) return;
-    this.#sawJunk = true;
-    this.#note({ kind: "not_a_message", message: `Data on the stream is no JSON-RPC message: ${reason}.` });
   }
 
   /** A peer that has much to be tolerated must not fill our memory with it. */
@@ -295,7 +287,7 @@ export class ModernCall<T> implements HttpCallOwner {
   }
 
   #failInternally(cause: unknown): void {
-    const evidence = this.#http?.evidence() ?? NOTHING_SENT;
+    const evidence = this.#evidence();
     this.#fail(
       new RemoteConnectorError("internal_error", {
         message: "A fault inside the client ended the call.",
@@ -312,6 +304,14 @@ export class ModernCall<T> implements HttpCallOwner {
     return true;
   }
 }
+
+interface Continuation<V> {
+  readonly onValue: (value: V) => void;
+  readonly onError: (error: unknown) => void;
+  readonly untimed?: boolean;
+}
+
+const FAIL = { kind: "fail" } as const;
 
 const DIAGNOSTICS_KEPT = 100;
 

@@ -23,7 +23,14 @@ import {
   type ToolList,
   type WithDetail,
 } from "../protocol/index.js";
-import type { CallOptions, ListAllToolsOptions, ToolCallOptions } from "./call-options.js";
+import type {
+  CallOptions,
+  DetailedToolResult,
+  InputRequiredResult,
+  ListAllToolsOptions,
+  ManualInput,
+  ToolCallOptions,
+} from "./call-options.js";
 import { type ModernStreamableHTTPClientOptions, resolveModernClientOptions } from "./client-options.js";
 import { PROMPTS, readAll, readPage, readPages, RESOURCES, TEMPLATES } from "./list-reader.js";
 import type { CompletionParams, ListParams, PromptParams, ResourceParams } from "./method-params.js";
@@ -36,7 +43,8 @@ import { ToolCaller } from "./tool-caller.js";
  *
  * Every method rejects with a `RemoteConnectorError` that says by its `delivery` whether the server may have acted, or with
  * the caller's own `signal.reason`; `deliveryOf(promise)` gives the verdict then. Any number of calls may run at once.
- * Nothing is retried but a request that was never written or that the server refused for its headers.
+ * Nothing is made again but a request that was never written, one that the server refused for its headers or its version,
+ * and a read whose failure may pass.
  *
  * Source: 2026-07-28, Streamable HTTP.
  */
@@ -92,11 +100,13 @@ export class ModernStreamableHTTPClient {
    *
    * The arguments that the tool's definition marks with `x-mcp-header` travel in headers too. A tool whose definition is
    * not known is listed first. Rejects with `invalid_tool` (`not_sent`) for one whose annotations are invalid, with
-   * `peer_error` (`answered`), `input_required` (`answered`), and as every method.
+   * `peer_error`, `input_required` and `handler_failed` (all `answered`), with `invalid_output` (`answered`) when
+   * `outputCheck` is `enforce`, and as every method.
    *
    * Source: 2026-07-28, Tools, Calling Tools; Streamable HTTP, Custom Headers from Tool Parameters.
    */
-  callTool(call: ToolCall, options: ToolCallOptions & WithDetail): Promise<DetailedResult<CallToolResult>>;
+  callTool(call: ToolCall, options: ToolCallOptions & WithDetail): Promise<DetailedToolResult>;
+  callTool(call: ToolCall, options: ToolCallOptions & ManualInput): Promise<CallToolResult | InputRequiredResult>;
   callTool(call: ToolCall, options?: ToolCallOptions): Promise<CallToolResult>;
   callTool(call: ToolCall, options: ToolCallOptions & Partial<WithDetail> = {}): Promise<unknown> {
     return this.#tools.call(call, options);
@@ -154,6 +164,10 @@ export class ModernStreamableHTTPClient {
    * Source: 2026-07-28, Resources, Reading Resources; Error Handling.
    */
   readResource(params: ResourceParams, options: CallOptions & WithDetail): Promise<DetailedResult<ReadResourceResult>>;
+  readResource(
+    params: ResourceParams,
+    options: CallOptions & ManualInput,
+  ): Promise<ReadResourceResult | InputRequiredResult>;
   readResource(params: ResourceParams, options?: CallOptions): Promise<ReadResourceResult>;
   readResource({ uri }: ResourceParams, options: CallOptions & Partial<WithDetail> = {}): Promise<unknown> {
     const refine = (error: RemoteConnectorError): RemoteConnectorError => recogniseMissing(error, uri);
@@ -182,6 +196,7 @@ export class ModernStreamableHTTPClient {
 
   /** Fills a prompt in. Source: 2026-07-28, Prompts, Getting a Prompt. */
   getPrompt(params: PromptParams, options: CallOptions & WithDetail): Promise<DetailedResult<GetPromptResult>>;
+  getPrompt(params: PromptParams, options: CallOptions & ManualInput): Promise<GetPromptResult | InputRequiredResult>;
   getPrompt(params: PromptParams, options?: CallOptions): Promise<GetPromptResult>;
   getPrompt(
     { name, arguments: args }: PromptParams,
@@ -215,7 +230,7 @@ export class ModernStreamableHTTPClient {
 
   /** Ends what runs with `cancelled` and drops all connections. Sends nothing. Idempotent. */
   close(): Promise<void> {
-    return this.#requests.endpoint.close();
+    return this.#requests.close();
   }
 }
 

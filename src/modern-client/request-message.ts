@@ -1,6 +1,6 @@
 import { RemoteConnectorError } from "../errors.js";
 import { encodeHeaderValue, isJsonObject, type JsonObject, type MirroredHeader, RawJson } from "../protocol/index.js";
-import { encodeJson } from "./request-meta.js";
+import { encodeJson } from "./encode-json.js";
 
 /** A request before it has an id: what its body and its headers say. */
 export interface OutgoingRequest {
@@ -29,12 +29,12 @@ const VISIBLE = /^[!-~]+$/;
 
 /** Prepares a request of any method. Throws `invalid_argument` (`not_sent`) for what can't be sent. */
 export function prepareRequest(method: string, params: JsonObject = {}, meta?: JsonObject): OutgoingRequest {
-  if (!VISIBLE.test(method)) refuse("method", "must be visible ASCII");
+  if (!VISIBLE.test(method)) refuseArgument("method", "must be visible ASCII");
   const { _meta: own, ...members } = params;
-  if (own !== undefined && !isJsonObject(own)) refuse("params._meta", "must be an object");
+  if (own !== undefined && !isJsonObject(own)) refuseArgument("params._meta", "must be an object");
   const nameMember = NAMED_BY.get(method);
   const name = nameMember === undefined ? undefined : members[nameMember];
-  if (nameMember !== undefined && typeof name !== "string") refuse(`params.${nameMember}`, "must be a string");
+  if (nameMember !== undefined && typeof name !== "string") refuseArgument(`params.${nameMember}`, "must be a string");
   return {
     method,
     paramsJson: encodeJson("params", members).slice(1, -1),
@@ -49,7 +49,7 @@ export function prepareToolCall(
   args: JsonObject | RawJson | undefined,
   meta?: JsonObject,
 ): OutgoingRequest {
-  if (typeof name !== "string") refuse("name", "must be a string");
+  if (typeof name !== "string") refuseArgument("name", "must be a string");
   const argumentsJson = encodeArguments(args);
   const rest = argumentsJson === undefined ? "" : `,"arguments":${argumentsJson}`;
   return { method: "tools/call", paramsJson: `"name":${JSON.stringify(name)}${rest}`, argumentsJson, name, meta };
@@ -58,13 +58,22 @@ export function prepareToolCall(
 function encodeArguments(args: JsonObject | RawJson | undefined): string | undefined {
   if (args === undefined) return undefined;
   const isRaw = args instanceof RawJson;
-  if (!isJsonObject(isRaw ? args.value : args)) refuse("arguments", "must be an object");
+  if (!isJsonObject(isRaw ? args.value : args)) refuseArgument("arguments", "must be an object");
   return isRaw ? args.text : encodeJson("arguments", args);
 }
 
+/** What a request says beside its params when it is made again with the input that the server asked for. */
+export interface RoundInput {
+  /** `inputResponses` as JSON. */
+  readonly responsesJson: string | undefined;
+  readonly state: string | undefined;
+}
+
 /** The body of a request. Source: 2026-07-28, Streamable HTTP, Sending Messages. */
-export function encodeBody(request: OutgoingRequest, id: number, metaJson: string): string {
-  const rest = request.paramsJson === "" ? "" : `,${request.paramsJson}`;
+export function encodeBody(request: OutgoingRequest, id: number, metaJson: string, input?: RoundInput): string {
+  let rest = request.paramsJson === "" ? "" : `,${request.paramsJson}`;
+  if (input?.responsesJson !== undefined) rest += `,"inputResponses":${input.responsesJson}`;
+  if (input?.state !== undefined) rest += `,"requestState":${JSON.stringify(input.state)}`;
   return `{"jsonrpc":"2.0","id":${String(id)},"method":${JSON.stringify(request.method)},"params":{"_meta":${metaJson}${rest}}}`;
 }
 
@@ -80,7 +89,7 @@ export function encodeHeaders(
   return headers;
 }
 
-function refuse(argument: string, reason: string): never {
+export function refuseArgument(argument: string, reason: string): never {
   throw new RemoteConnectorError("invalid_argument", {
     message: `The argument ${argument} ${reason}.`,
     details: { argument, reason },

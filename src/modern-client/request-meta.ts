@@ -1,25 +1,25 @@
 import { RemoteConnectorError } from "../errors.js";
+import { encodeJson } from "./encode-json.js";
+import { mergeCapabilities } from "./merge-capabilities.js";
 import { refuseOption } from "../options.js";
-import {
-  type Implementation,
-  isJsonObject,
-  isMetaKey,
-  type JsonObject,
-  MetaKey,
-  MODERN_REVISION,
-} from "../protocol/index.js";
+import { type Implementation, isMetaKey, type JsonObject, MetaKey, MODERN_REVISION } from "../protocol/index.js";
 
 /** What a client puts in every request's `_meta`, encoded once. */
 export interface ClientMeta {
   readonly keys: ReadonlySet<string>;
   /** The members as JSON, without the braces. */
   readonly json: string;
+  /** The same without the capabilities, which a call can add to. */
+  readonly bareJson: string;
+  readonly capabilities: JsonObject;
 }
 
 /** What one request adds to it. */
 export interface CallMeta {
   /** The caller's own members, merged. */
   readonly members?: JsonObject | undefined;
+  /** Capabilities beside those of the client. */
+  readonly capabilities?: JsonObject | undefined;
   readonly progressToken?: number | undefined;
   readonly logLevel?: string | undefined;
 }
@@ -37,17 +37,17 @@ export interface ClientMetaParts {
 export function composeClientMeta({ clientInfo, capabilities, further }: ClientMetaParts): ClientMeta {
   const members: Record<string, unknown> = { [MetaKey.protocolVersion]: MODERN_REVISION };
   if (clientInfo !== false) members[MetaKey.clientInfo] = clientInfo;
-  members[MetaKey.clientCapabilities] = capabilities;
   for (const [key, value] of Object.entries(further)) {
     if (!isMetaKey(key)) refuseOption("meta", `holds ${JSON.stringify(key)}, which is no _meta key`);
-    if (Object.hasOwn(members, key) || key === MetaKey.progressToken) {
+    if (Object.hasOwn(members, key) || key === MetaKey.clientCapabilities || key === MetaKey.progressToken) {
       refuseOption("meta", `holds ${JSON.stringify(key)}, which the client sets itself`);
     }
     members[key] = value;
   }
-  if (!isJsonObject(capabilities)) refuseOption("capabilities", "must be an object");
   try {
-    return { keys: new Set(Object.keys(members)), json: JSON.stringify(members).slice(1, -1) };
+    const bareJson = JSON.stringify(members).slice(1, -1);
+    const json = `${bareJson},"${MetaKey.clientCapabilities}":${JSON.stringify(capabilities)}`;
+    return { keys: new Set([...Object.keys(members), MetaKey.clientCapabilities]), json, bareJson, capabilities };
   } catch {
     return refuseOption("meta", "or capabilities or clientInfo has no JSON form");
   }
@@ -58,7 +58,7 @@ export function composeClientMeta({ clientInfo, capabilities, further }: ClientM
  * neither overwritten nor lost.
  */
 export function encodeMeta(client: ClientMeta, call: CallMeta): string {
-  let json = `{${client.json}`;
+  let json = `{${call.capabilities === undefined ? client.json : jsonWith(client, call.capabilities)}`;
   if (call.progressToken !== undefined) json += `,"progressToken":${String(call.progressToken)}`;
   if (call.logLevel !== undefined) json += `,"${MetaKey.logLevel}":${JSON.stringify(call.logLevel)}`;
   for (const [key, value] of Object.entries(call.members ?? {})) {
@@ -77,23 +77,11 @@ export function encodeMeta(client: ClientMeta, call: CallMeta): string {
   return `${json}}`;
 }
 
-function encodeMember(key: string, value: unknown): string {
-  return encodeJson(`meta.${key}`, value);
+function jsonWith(client: ClientMeta, added: JsonObject): string {
+  const capabilities = mergeCapabilities(client.capabilities, added);
+  return `${client.bareJson},"${MetaKey.clientCapabilities}":${encodeJson("capabilities", capabilities)}`;
 }
 
-/** JSON of a caller's value. Throws `invalid_argument` (`not_sent`) for what has no JSON form. */
-export function encodeJson(argument: string, value: unknown): string {
-  let json: string | undefined;
-  let cause: unknown;
-  try {
-    json = JSON.stringify(value);
-  } catch (error) {
-    cause = error;
-  }
-  if (json !== undefined) return json;
-  throw new RemoteConnectorError("invalid_argument", {
-    message: `The argument ${argument} has no JSON form.`,
-    details: { argument, reason: "no JSON form" },
-    cause,
-  });
+function encodeMember(key: string, value: unknown): string {
+  return encodeJson(`meta.${key}`, value);
 }

@@ -1,4 +1,11 @@
-import type { DetailedResult, Diagnostic, JsonObject, MirroredHeader, WithDetail } from "../protocol/index.js";
+import {
+  type DetailedResult,
+  type Diagnostic,
+  isJsonObject,
+  type JsonObject,
+  type MirroredHeader,
+  type WithDetail,
+} from "../protocol/index.js";
 import {
   type Deadlines,
   HttpEndpoint,
@@ -8,9 +15,11 @@ import {
 } from "../transport/index.js";
 import { type CallOptions, checkCallOptions } from "./call-options.js";
 import { type CallContext, type CallOutcome, type CallPlan, rawResultOf } from "./call-plan.js";
+import { OpenWaits } from "./call-watch.js";
 import type { ModernClientConfig } from "./client-options.js";
 import { ModernCall } from "./modern-call.js";
-import { prepareRequest } from "./request-message.js";
+import { encodeJson } from "./encode-json.js";
+import { prepareRequest, refuseArgument } from "./request-message.js";
 
 /** Makes of a call's outcome what its caller gets. May throw a `RemoteConnectorError`. */
 export type Shape<T> = (result: JsonObject, outcome: CallOutcome) => T;
@@ -28,12 +37,22 @@ export class RequestStarter {
   readonly config: ModernClientConfig;
   readonly endpoint: HttpEndpoint;
   readonly #context: CallContext;
+  readonly #waits = new OpenWaits();
   #lastId = 0;
 
   constructor(config: ModernClientConfig) {
     this.config = config;
     this.endpoint = new HttpEndpoint(config.url, config.transport, config.authorize);
-    this.#context = { config, endpoint: this.endpoint, nextId: () => (this.#lastId += 1) };
+    const { endpoint } = this;
+    const { clock } = config.transport;
+    const nextId = (): number => (this.#lastId += 1);
+    this.#context = { config, endpoint, clock, lifetimes: endpoint.lifetimes, waits: this.#waits, nextId };
+  }
+
+  /** Ends everything with `cancelled`. Idempotent. */
+  close(): Promise<void> {
+    this.#waits.close();
+    return this.endpoint.close();
   }
 
   start<T>(plan: CallPlan<T>): Promise<T> {
@@ -56,6 +75,7 @@ export class RequestStarter {
         deadlines: isSoonOver ? this.lifecycleDeadlines(options) : this.deadlines(options),
         refine,
         mirrored: NO_HEADERS,
+        ...inputOf<unknown>(options, shapeOf(identity, options)),
         shape: shapeOf(shape, options),
       });
     } catch (error) {
@@ -99,7 +119,11 @@ export function identity(result: JsonObject): JsonObject {
 
 /** The bare result, or with all that is known of it when the caller asks. */
 export function shapeOf<T>(shape: Shape<T>, { detail }: Partial<WithDetail>): CallPlan<T | DetailedResult<T>>["shape"] {
-  if (detail !== true) return (outcome) => shape(outcome.result, outcome);
+  return detail === true ? detailed(shape) : (outcome) => shape(outcome.result, outcome);
+}
+
+/** The result with all that is known of it. */
+export function detailed<T>(shape: Shape<T>): (outcome: CallOutcome) => DetailedResult<T> {
   return (outcome) => ({
     result: shape(outcome.result, outcome),
     raw: rawResultOf(outcome),
@@ -107,6 +131,27 @@ export function shapeOf<T>(shape: Shape<T>, { detail }: Partial<WithDetail>): Ca
     delivery: "answered",
   });
 }
+
+/** What a call's options say of input: what the request carries, and who answers when the server asks for more. */
+export function inputOf<T>(
+  options: CallOptions,
+  shape: CallPlan<T>["shape"],
+): Pick<CallPlan<T>, "input" | "shapeAsks"> {
+  const { inputResponses, requestState, input } = options;
+  if (inputResponses === undefined && requestState === undefined && input !== "return") return NO_INPUT;
+  if (inputResponses !== undefined && !isJsonObject(inputResponses))
+    refuseArgument("inputResponses", "must be an object");
+  if (requestState !== undefined && typeof requestState !== "string")
+    refuseArgument("requestState", "must be a string");
+  const responsesJson = inputResponses === undefined ? undefined : encodeJson("inputResponses", inputResponses);
+  const carries = inputResponses !== undefined || requestState !== undefined;
+  return {
+    input: carries ? { responsesJson, state: requestState } : undefined,
+    shapeAsks: input === "return" ? shape : undefined,
+  };
+}
+
+const NO_INPUT = {};
 
 export function rejected(error: unknown): Promise<never> {
   const settlement = new Settlement<never>();

@@ -1,6 +1,9 @@
-import { RemoteConnectorError } from "../errors.js";
+import { deliveryOf, RemoteConnectorError } from "../errors.js";
 import {
+  type CallToolResult,
+  type DetailedResult,
   EMPTY_CONTRACT,
+  type JsonObject,
   mirrorArguments,
   type MirroredHeader,
   type RawListPage,
@@ -16,13 +19,17 @@ import {
 } from "../protocol/index.js";
 import { Settlement } from "../transport/index.js";
 import { type CallOptions, checkCallOptions, type ListAllToolsOptions, type ToolCallOptions } from "./call-options.js";
+import type { CallOutcome } from "./call-plan.js";
 import type { KnownContract } from "./contract-book.js";
 import { ContractResolver } from "./contract-resolver.js";
+import { invalidOutput, judgeOutput } from "./output-check.js";
 import { PageSource, settleFailedWalk } from "./page-source.js";
 import { type OutgoingRequest, prepareToolCall } from "./request-message.js";
 import {
   type DetailableOptions,
+  detailed,
   identity,
+  inputOf,
   NO_HEADERS,
   rejected,
   type RequestStarter,
@@ -68,20 +75,76 @@ export class ToolCaller {
     try {
       checkCallOptions(options);
       const { name } = call;
-      const request = prepareToolCall(name, call.arguments, options.meta);
-      const known = options.contract === undefined ? this.#contracts.book.find(name) : knownContract(options.contract);
-      const mirror = (found: KnownContract): readonly MirroredHeader[] => mirrorCall(contractOf(found, name), request);
-      return this.#starter.start<unknown>({
-        request,
+      const { outputCheck = "report" } = options;
+      if (outputCheck === "enforce" || (outputCheck === "report" && options.detail === true)) {
+        return this.#callAndJudge(call, options);
+      }
+      return this.#start<unknown>({
+        request: prepareToolCall(name, call.arguments, options.meta),
+        name,
+        known: this.#find(name, options),
         options,
-        deadlines: this.#starter.deadlines(options),
-        mirrored: known.kind === "unknown" ? () => this.#contracts.find(name).then(mirror) : mirror(known),
-        correctHeaders: () => this.#contracts.findAnew(name).then(mirror),
         shape: shapeOf(identity, options),
       });
     } catch (error) {
       return rejected(error);
     }
+  }
+
+  /** As {@link call}, with the verdict on the tool's output. What it is judged by is what the call was made with. */
+  #callAndJudge(call: ToolCall, options: ToolCallOptions & Partial<WithDetail>): Promise<unknown> {
+    const { name } = call;
+    const { loadValidator } = this.#starter.config.input;
+    let used = this.#find(name, options);
+    const calling = this.#start<DetailedResult<CallToolResult>>({
+      request: prepareToolCall(name, call.arguments, options.meta),
+      name,
+      known: used,
+      options: { ...options, detail: true },
+      shape: detailed(identity),
+      onFound: (found) => void (used = found),
+    });
+    const schemaOf = (): JsonObject | undefined => {
+      const known = options.contract === undefined ? used : this.#contracts.book.find(name);
+      return known.kind === "known" ? known.outputSchema : undefined;
+    };
+    // While the server works. That it fails is said when it is needed.
+    if (schemaOf() !== undefined) loadValidator().catch(ignore);
+    const settlement = new Settlement<unknown>();
+    calling.then(
+      async (answer) => {
+        try {
+          const output = await judgeOutput(schemaOf(), answer.result, loadValidator);
+          const failure = options.outputCheck === "enforce" && output !== undefined && invalidOutput(name, output);
+          if (failure) settlement.fail(failure);
+          else settlement.resolve(options.detail === true ? { ...answer, verdicts: { output } } : answer.result);
+        } catch (error) {
+          settlement.abort(error, "answered");
+        }
+      },
+      (error: unknown) => settlement.abort(error, deliveryOf(calling) ?? "unknown"),
+    );
+    return settlement.promise;
+  }
+
+  #find(tool: string, { contract }: ToolCallOptions): KnownContract {
+    return contract === undefined ? this.#contracts.book.find(tool) : { kind: "known", contract };
+  }
+
+  #start<T>({ request, name, known, options, shape, onFound = ignore }: ToolRequest<T>): Promise<T> {
+    const mirror = (found: KnownContract): readonly MirroredHeader[] => {
+      onFound(found);
+      return mirrorCall(contractOf(found, name), request);
+    };
+    return this.#starter.start({
+      request,
+      options,
+      deadlines: this.#starter.deadlines(options),
+      mirrored: known.kind === "unknown" ? () => this.#contracts.find(name).then(mirror) : mirror(known),
+      correctHeaders: () => this.#contracts.findAnew(name).then(mirror),
+      ...inputOf(options, shape),
+      shape,
+    });
   }
 
   async #walk(
@@ -100,6 +163,16 @@ export class ToolCaller {
   }
 }
 
+interface ToolRequest<T> {
+  readonly request: OutgoingRequest;
+  readonly name: string;
+  readonly known: KnownContract;
+  readonly options: ToolCallOptions & Partial<WithDetail>;
+  readonly shape: (outcome: CallOutcome) => T;
+  /** Told of each contract that the call is made with. */
+  readonly onFound?: ((found: KnownContract) => void) | undefined;
+}
+
 /** Mirrors what was encoded, not the caller's objects, which can change or encode to something else. */
 function mirrorCall(contract: ToolContract, { argumentsJson }: OutgoingRequest): readonly MirroredHeader[] {
   if (contract.parameters.length === 0 || argumentsJson === undefined) return NO_HEADERS;
@@ -107,9 +180,7 @@ function mirrorCall(contract: ToolContract, { argumentsJson }: OutgoingRequest):
   return mirrorArguments(contract, args);
 }
 
-function knownContract(contract: ToolContract): KnownContract {
-  return { kind: "known", contract };
-}
+function ignore(): void {}
 
 /** A tool that no list shows is called without mirrored arguments; the server says when it misses them. */
 function contractOf(known: KnownContract, tool: string): ToolContract {

@@ -1,7 +1,6 @@
 import { type AnyRemoteConnectorError, type ErrorCode, isRemoteConnectorError } from "../../errors.js";
-import { RpcCode } from "../../protocol/index.js";
+import { readRetryAfterMs, RpcCode } from "../../protocol/index.js";
 import { type AuthorizationDemand, readAuthorizationDemand } from "./authorization-demand.js";
-import { readRetryAfterMs } from "./retry-after.js";
 
 /** What a failed activation means for the next one. */
 export interface ActivationFault {

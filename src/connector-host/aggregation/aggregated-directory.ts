@@ -79,6 +79,8 @@ export class AggregatedDirectory implements ToolDirectory {
         { name: nativeName, arguments: argumentsText === undefined ? undefined : new RawJson(argumentsText) },
         {
           detail: true,
+          // Whoever called the tool judges its output: it travels on as it came.
+          outputCheck: "off",
           contract,
           admit: createAdmitter(routes, route),
           signal: joined.signal,

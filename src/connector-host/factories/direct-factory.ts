@@ -33,6 +33,8 @@ export class DirectFactory implements RemoteMcpClientFactory {
     const login = logins.loginGeneration(accountId);
     if (login === undefined) throw signedOut();
     return new ModernStreamableHTTPClient({
+      // The host tries again by itself, with pauses that outlive its restarts.
+      maxReadRetries: 0,
       ...client,
       endpoint: `${baseUrl}/v1/connectors/${encodeURIComponent(connectorKey)}/mcp`,
       clientInfo,

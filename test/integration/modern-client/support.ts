@@ -5,8 +5,7 @@ import {
 } from "../../../src/modern-client/index.js";
 import { httpAnswer, idOf, type RawRequest, RawServer } from "../../support/raw-server.js";
 
-/** What is closed after each test. */
-export const open: { close(): Promise<void> }[] = [];
+const open: { close(): Promise<void> }[] = [];
 
 afterEach(async () => {
   for (const one of open.splice(0)) await one.close();

@@ -5,7 +5,7 @@ import { forwardedMeta } from "../../../src/gateway/connector-methods.js";
 import type { GatewayConnector } from "../../../src/gateway/options.js";
 import { logLine, progressLine } from "../../../src/gateway/relay.js";
 import { checkReleasePin } from "../../../src/gateway/release-pin.js";
-import { parseRetryAfter } from "../../../src/gateway/retry-after.js";
+import { parseRetryAfter } from "../../../src/protocol/index.js";
 import { readRoute } from "../../../src/gateway/routes.js";
 import { readCookie, Sessions } from "../../../src/gateway/sessions.js";
 import { RpcCode } from "../../../src/protocol/index.js";

@@ -1,0 +1,117 @@
+import { RemoteConnectorError, type Delivery, type DeliveryEvidence } from "../errors.js";
+import type { Clock, Deadlines, Lifetimes } from "../transport/index.js";
+
+/** What a wait can come to. Exactly one of them is called, once. */
+export interface Waiting<V> {
+  /** Begins what is waited for. The signal fires when it is no longer wanted. */
+  begin(signal: AbortSignal): Promise<V>;
+  onValue(value: V): void;
+  onError(error: unknown): void;
+  onAbort(reason: unknown): void;
+  onDeadline(): void;
+  /** The client was closed. */
+  onClosed(): void;
+}
+
+/** The waits of all calls of a client, for its end. */
+export class OpenWaits {
+  readonly #waits = new Set<() => void>();
+
+  add(onClosed: () => void): () => void {
+    this.#waits.add(onClosed);
+    return () => void this.#waits.delete(onClosed);
+  }
+
+  close(): void {
+    for (const onClosed of this.#waits) onClosed();
+  }
+}
+
+/** What the watches of a client's calls share. */
+export interface WatchScope {
+  readonly clock: Clock;
+  readonly lifetimes: Lifetimes;
+  readonly waits: OpenWaits;
+}
+
+/** The total deadline and the signal of one call, through all its attempts and what it waits for between them. */
+export class CallWatch {
+  readonly deadlines: Deadlines;
+  readonly signal: AbortSignal | undefined;
+  readonly #clock: Clock;
+  readonly #lifetimes: Lifetimes;
+  readonly #waits: OpenWaits;
+  #startedAt: number;
+
+  constructor(scope: WatchScope, deadlines: Deadlines, signal: AbortSignal | undefined) {
+    const { clock, lifetimes, waits } = scope;
+    this.#clock = clock;
+    this.#lifetimes = lifetimes;
+    this.#waits = waits;
+    this.deadlines = deadlines;
+    this.signal = signal;
+    this.#startedAt = clock.now();
+  }
+
+  /** What is left of the total deadline. */
+  timeLeft(): number {
+    const { totalTimeoutMs } = this.deadlines;
+    if (totalTimeoutMs === Infinity) return totalTimeoutMs;
+    return Math.max(1, totalTimeoutMs - (this.#clock.now() - this.#startedAt));
+  }
+
+  /**
+   * Waits under the call's signal and total deadline while no request of it is under way. `untimed`: the time is a
+   * person's, and is not counted.
+   */
+  wait<V>(waiting: Waiting<V>, { untimed }: { readonly untimed: boolean }): void {
+    const { signal } = this;
+    if (signal?.aborted === true) {
+      waiting.onAbort(signal.reason);
+      return;
+    }
+    const startedAt = this.#clock.now();
+    const over = new AbortController();
+    let isOver = false;
+    const end = (): boolean => {
+      if (isOver) return false;
+      isOver = true;
+      lifetime.close();
+      forget();
+      if (untimed) this.#startedAt += this.#clock.now() - startedAt;
+      return true;
+    };
+    const giveUp = (tell: () => void): void => {
+      if (!end()) return;
+      tell();
+      over.abort();
+    };
+    const lifetime = this.#lifetimes.open(
+      {
+        onAbort: (reason) => giveUp(() => waiting.onAbort(reason)),
+        onDeadline: () => giveUp(() => waiting.onDeadline()),
+      },
+      { ...this.deadlines, totalTimeoutMs: untimed ? Infinity : this.timeLeft(), signal },
+    );
+    const forget = this.#waits.add(() => giveUp(() => waiting.onClosed()));
+    // Begun when the watch is open: what begins can be the caller's code, and may abort the call.
+    waiting.begin(over.signal).then(
+      (value) => {
+        if (end()) waiting.onValue(value);
+      },
+      (error: unknown) => {
+        if (end()) waiting.onError(error);
+      },
+    );
+  }
+
+  /** The total deadline as an error: a later attempt had only what was left of it, but the caller knows the whole. */
+  totalTimeout(delivery: Delivery, evidence: DeliveryEvidence): RemoteConnectorError<"timeout"> {
+    const limitMs = this.deadlines.totalTimeoutMs;
+    return new RemoteConnectorError("timeout", {
+      message: `The call passed its total deadline of ${String(limitMs)} ms (totalTimeoutMs).`,
+      delivery,
+      details: { phase: "total", option: "totalTimeoutMs", limitMs, evidence },
+    });
+  }
+}

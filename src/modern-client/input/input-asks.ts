@@ -1,0 +1,96 @@
+import { RemoteConnectorError } from "../../errors.js";
+import { invalidAnswer, isJsonObject, type JsonObject, plainText } from "../../protocol/index.js";
+import { isLoopback, shownUrl } from "../../transport/index.js";
+
+/** One thing that a server asks for. */
+export type InputRequest =
+  | { readonly kind: "form"; readonly message: string; readonly requestedSchema: JsonObject }
+  | { readonly kind: "url"; readonly message: string; readonly url: string }
+  | { readonly kind: "sampling"; readonly params: JsonObject }
+  | { readonly kind: "roots" }
+  /** A method or a mode that no revision of ours has. */
+  | { readonly kind: "unknown"; readonly capability: string };
+
+/** A result that asks for input: what for, and what must be said again with it. */
+export interface InputAsks {
+  /** `undefined`: nothing is asked, the request is only to be made again. */
+  readonly requests: ReadonlyMap<string, InputRequest> | undefined;
+  /** Opaque; the empty string is one. */
+  readonly state: string | undefined;
+}
+
+/**
+ * Reads a result of the type `input_required`. Pure. Throws `invalid_answer` (`unknown`) for one that breaks the protocol, and
+ * `invalid_url` (`answered`) for a URL that nobody should be sent to.
+ *
+ * Source: 2026-07-28, Multi Round-Trip Requests, Core Types.
+ */
+export function readAsks(result: JsonObject): InputAsks {
+  const { inputRequests = null, requestState = null } = result;
+  if (inputRequests === null && requestState === null) {
+    throw invalidAnswer("input_required without inputRequests and requestState");
+  }
+  if (requestState !== null && typeof requestState !== "string")
+    throw invalidAnswer("a requestState that is no string");
+  const state = requestState ?? undefined;
+  if (inputRequests === null) return { requests: undefined, state };
+  if (!isJsonObject(inputRequests)) throw invalidAnswer("inputRequests that are no object");
+  const requests = new Map<string, InputRequest>();
+  for (const [key, request] of Object.entries(inputRequests)) requests.set(key, readRequest(request));
+  return { requests, state };
+}
+
+function readRequest(request: unknown): InputRequest {
+  const method = isJsonObject(request) ? request["method"] : undefined;
+  if (!isJsonObject(request) || typeof method !== "string") throw invalidAnswer("an input request without a method");
+  const { params = {} } = request;
+  if (!isJsonObject(params)) throw invalidAnswer("an input request whose params are no object");
+  if (method === "roots/list") return { kind: "roots" };
+  if (method === "elicitation/create") return readElicitation(params);
+  if (method === "sampling/createMessage") return readSampling(params);
+  return { kind: "unknown", capability: plainText(method, 64) };
+}
+
+function readElicitation(params: JsonObject): InputRequest {
+  const { mode = "form", message, requestedSchema, url } = params;
+  if (mode !== "form" && mode !== "url") {
+    return {
+      kind: "unknown",
+      capability: `elicitation.${typeof mode === "string" ? plainText(mode, 64) : typeof mode}`,
+    };
+  }
+  if (typeof message !== "string") throw invalidAnswer("an elicitation without a message");
+  if (mode === "form") {
+    if (!isJsonObject(requestedSchema)) throw invalidAnswer("a form without a requestedSchema");
+    return { kind: "form", message, requestedSchema };
+  }
+  if (typeof url !== "string") throw invalidAnswer("an elicitation of the mode url without a URL");
+  requireSafeLink(url);
+  return { kind: "url", message, url };
+}
+
+/** A person is only sent where nobody on the way can read or change what is said. */
+function requireSafeLink(text: string): void {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url.hostname))) return;
+  throw new RemoteConnectorError("invalid_url", {
+    message: "The server asks for a visit to a URL that is neither https nor http on loopback.",
+    delivery: "answered",
+    details: { url: url === undefined ? "" : shownUrl(url), reason: "neither https nor http on loopback" },
+  });
+}
+
+function readSampling(params: JsonObject): InputRequest {
+  const { messages, maxTokens } = params;
+  if (!Array.isArray(messages) || typeof maxTokens !== "number") {
+    throw invalidAnswer("a sampling request without messages or maxTokens");
+  }
+  for (const message of messages) {
+    const content = isJsonObject(message) ? message["content"] : undefined;
+    if (!Array.isArray(content)) continue;
+    const results = content.filter((block) => isJsonObject(block) && block["type"] === "tool_result").length;
+    if (results > 0 && results < content.length)
+      throw invalidAnswer("a message with tool results beside other content");
+  }
+  return { kind: "sampling", params };
+}

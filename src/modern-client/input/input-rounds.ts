@@ -1,0 +1,80 @@
+import { RemoteConnectorError } from "../../errors.js";
+import { isJsonObject, type Implementation, type JsonObject, MetaKey } from "../../protocol/index.js";
+import type { SchemaValidator } from "../../protocol/json-schema/index.js";
+import type { RoundInput } from "../request-message.js";
+import { answerAsks } from "./answer-asks.js";
+import { type InputRequest, readAsks } from "./input-asks.js";
+import type { InputHandlers } from "./input-handlers.js";
+
+/** How a client answers servers that ask for input. */
+export interface InputConfig {
+  readonly handlers: InputHandlers;
+  /** Gives what judges the content of forms. */
+  readonly loadValidator: () => Promise<SchemaValidator>;
+  readonly maxInputRounds: number;
+  /** The origin of the endpoint. */
+  readonly origin: string;
+}
+
+/** What comes before the request is made again. */
+export type RoundStep =
+  /** Somebody is asked; the time is theirs. */
+  | { readonly kind: "ask"; readonly answer: (signal: AbortSignal) => Promise<RoundInput> }
+  /** Nothing is asked: a pause, so that a server can't make us spin. */
+  | { readonly kind: "pause"; readonly delayMs: number; readonly input: RoundInput };
+
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5_000;
+
+/** The rounds that one call takes. Source: 2026-07-28, Multi Round-Trip Requests. */
+export class InputRounds {
+  readonly #config: InputConfig;
+  #rounds = 0;
+  #pauses = 0;
+
+  constructor(config: InputConfig) {
+    this.#config = config;
+  }
+
+  /**
+   * The next round. Throws `limit_exceeded` of `maxInputRounds` (`answered`), and what `readAsks` throws; the answers
+   * reject with `input_required` and `handler_failed` (`answered`).
+   */
+  next(result: JsonObject): RoundStep {
+    const { requests, state } = readAsks(result);
+    const { maxInputRounds } = this.#config;
+    this.#rounds += 1;
+    if (this.#rounds > maxInputRounds) {
+      throw new RemoteConnectorError("limit_exceeded", {
+        message: "The server asks for input again and again; maxInputRounds raises the limit.",
+        delivery: "answered",
+        details: { option: "maxInputRounds", limit: maxInputRounds },
+      });
+    }
+    if (requests !== undefined && requests.size > 0) {
+      return { kind: "ask", answer: (signal) => this.#answer(requests, result, state, signal) };
+    }
+    const delayMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#pauses);
+    this.#pauses += 1;
+    return { kind: "pause", delayMs, input: { responsesJson: requests === undefined ? undefined : "{}", state } };
+  }
+
+  async #answer(
+    requests: ReadonlyMap<string, InputRequest>,
+    result: JsonObject,
+    state: string | undefined,
+    signal: AbortSignal,
+  ): Promise<RoundInput> {
+    const { handlers, loadValidator, origin } = this.#config;
+    const server = { origin, info: serverInfoIn(result) };
+    return { responsesJson: await answerAsks(requests, { handlers, loadValidator, server }, signal), state };
+  }
+}
+
+function serverInfoIn(result: JsonObject): Implementation | undefined {
+  const meta = result["_meta"];
+  const info = isJsonObject(meta) ? meta[MetaKey.serverInfo] : undefined;
+  if (!isJsonObject(info)) return undefined;
+  const { name, version } = info;
+  return typeof name === "string" && typeof version === "string" ? { ...info, name, version } : undefined;
+}

@@ -1,0 +1,53 @@
+import { isRemoteConnectorError, RemoteConnectorError } from "../errors.js";
+import type { CallToolResult, JsonObject } from "../protocol/index.js";
+import type { SchemaValidator, SchemaVerdict } from "../protocol/json-schema/index.js";
+
+/** Gives a validator; loads it when it is asked for first. */
+export type LoadValidator = () => Promise<SchemaValidator>;
+
+/**
+ * The caller's validator; without one ajv, or, where code generation is forbidden, the interpreter. Nothing is loaded
+ * before it is asked for.
+ */
+export function validatorLoader(given: SchemaValidator | undefined): LoadValidator {
+  let loading = given === undefined ? undefined : Promise.resolve(given);
+  return () => (loading ??= loadOwn());
+}
+
+async function loadOwn(): Promise<SchemaValidator> {
+  const { createAjvValidator, createInterpretingValidator } = await import("../protocol/json-schema/index.js");
+  const validator = createAjvValidator();
+  try {
+    await validator.load();
+    return validator;
+  } catch (error) {
+    if (!isRemoteConnectorError(error, "unsupported")) throw error;
+    return createInterpretingValidator();
+  }
+}
+
+/** The verdict on a result's structured output; `undefined` when there is nothing to judge. */
+export async function judgeOutput(
+  outputSchema: JsonObject | undefined,
+  result: CallToolResult,
+  load: LoadValidator,
+): Promise<SchemaVerdict | undefined> {
+  // What asks for input is no result yet.
+  if (outputSchema === undefined || result["resultType"] === "input_required") return undefined;
+  const { judgeStructuredContent } = await import("../protocol/json-schema/index.js");
+  return judgeStructuredContent({ outputSchema }, result, await load());
+}
+
+/** A verdict that is not `valid` as an error: the tool was run, and its answer is here. */
+export function invalidOutput(
+  tool: string,
+  verdict: SchemaVerdict,
+): RemoteConnectorError<"invalid_output"> | undefined {
+  if (verdict.kind === "valid") return undefined;
+  const { path, reason } = verdict.problems[0] ?? { path: "", reason: verdict.kind };
+  return new RemoteConnectorError("invalid_output", {
+    message: `The output of the tool ${JSON.stringify(tool)} does not fit its schema: ${reason}`,
+    delivery: "answered",
+    details: { tool, verdict: verdict.kind, path, reason },
+  });
+}
