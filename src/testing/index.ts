@@ -1,0 +1,65 @@
+export {
+  type Answer,
+  answerBody,
+  type AnswerBody,
+  type AnswerChanges,
+  answerError,
+  answerEvents,
+  answerFeed,
+  answerMessage,
+  answerNothing,
+  answerRaw,
+  answerRedirect,
+  answerResult,
+  answerStatus,
+  type Framing,
+  withFaults,
+} from "./answer.js";
+export { EventFeed, type FeedEnd, type FeedListener } from "./event-feed.js";
+export {
+  commentEvent,
+  dataEvent,
+  type EventFields,
+  type EventTemplate,
+  type LineEnd,
+  messageEvent,
+  streamText,
+} from "./event.js";
+export {
+  closeIdleAfter,
+  compress,
+  cutAt,
+  delay,
+  drip,
+  type Fault,
+  floodBody,
+  floodHeaders,
+  type FloodOptions,
+  holdUntil,
+  inform,
+  keepOpen,
+  type Place,
+  resetAt,
+  splitAt,
+  stallAt,
+} from "./fault.js";
+export { Gate } from "./gate.js";
+export { likeLegacyServer, type LegacyServerOptions, likeSseServer, type SseServerOptions } from "./legacy-server.js";
+export {
+  type AnswerId,
+  anyMessage,
+  errorMessage,
+  type MessageTemplate,
+  notificationMessage,
+  progressMessage,
+  requestMessage,
+  resultMessage,
+} from "./message.js";
+export { likeModernServer } from "./modern-server.js";
+export { type ReceivedRequest } from "./received-request.js";
+export { ANY_TIMES, type ExpectedExchange, type Handler, type Script } from "./script.js";
+export { type ScriptOrder } from "./script-run.js";
+export { ScriptedServer } from "./scripted-server.js";
+export { type ConnectionBehaviour, type ScriptedServerOptions, type TlsIdentity } from "./server-options.js";
+export { type TestClock } from "./test-clock.js";
+export { type MethodHandler, type ScriptedTool, type ToolServerOptions } from "./tool-table.js";
