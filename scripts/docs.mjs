@@ -4,8 +4,14 @@
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { errorsPage } from "./errors-page.mjs";
+import { citingFiles } from "./rules/cited-rules.mjs";
+import { coveragePage } from "./rules/coverage-page.mjs";
+import { readRuleBook } from "./rules/rule-book.mjs";
 
-const pages = { "docs/errors.md": errorsPage(readFileSync("src/errors.ts", "utf8")) };
+const pages = {
+  "docs/coverage.md": coveragePage(readRuleBook(), citingFiles("test")),
+  "docs/errors.md": errorsPage(readFileSync("src/errors.ts", "utf8")),
+};
 const checking = process.argv.includes("--check");
 
 for (const [path, text] of Object.entries(pages)) {
