@@ -20,6 +20,7 @@ const LOADS: Readonly<Record<string, readonly string[]>> = {
   ".": ["eventsource-parser", "undici"],
   "./errors": [],
   "./protocol": ["eventsource-parser"],
+  "./protocol/json-schema": [],
   "./transport": ["eventsource-parser", "undici"],
   "./modern-client": ["eventsource-parser", "undici"],
   "./legacy-client": ["eventsource-parser", "undici"],
@@ -28,6 +29,7 @@ const LOADS: Readonly<Record<string, readonly string[]>> = {
   "./store": ["libsql"],
   "./connector-host": ["eventsource-parser", "libsql", "semver", "undici", "ws", "zod"],
   "./gateway": ["eventsource-parser", "libsql", "undici", "ws", "zod"],
+  "./testing": ["eventsource-parser"],
 };
 
 /** Scripts that npm runs on the machine of someone who installs a package. */
