@@ -31,6 +31,17 @@ export function countOption(option: string, value: number | undefined, fallback:
   return refuseOption(option, `must be a whole number of at least ${String(least)}, or Infinity`);
 }
 
+/** One of the names that an option can have; the first is the default. Throws `invalid_options`. */
+export function choiceOption<C extends string>(
+  option: string,
+  value: C | undefined,
+  choices: readonly [C, ...(readonly C[])],
+): C {
+  if (value === undefined) return choices[0];
+  if (choices.includes(value)) return value;
+  return refuseOption(option, `must be one of ${choices.join(", ")}`);
+}
+
 /** Throws `invalid_options` for one option. */
 export function refuseOption(option: string, reason: string): never {
   throw new RemoteConnectorError("invalid_options", {

@@ -8,12 +8,14 @@ import type {
   WithDetail,
 } from "../protocol/index.js";
 import type { SchemaVerdict } from "../protocol/json-schema/index.js";
-import type { DeadlineOptions } from "../transport/index.js";
+import type { DeadlineOptions, SettledListener } from "../transport/index.js";
 
 /** What one call can be told. */
 export interface CallOptions extends RequestOptions, DeadlineOptions {
   /** The least severe log messages that the server should send with this request. */
   readonly logLevel?: string | undefined;
+  /** Told how the call ended, with the verdict that {@link deliveryOf} gives: once, also for an abort. */
+  readonly onSettled?: SettledListener | undefined;
   /** Capabilities declared with this request beside the client's own. */
   readonly capabilities?: JsonObject | undefined;
   /**
@@ -81,6 +83,7 @@ const OPTION_NAMES: readonly (keyof AnyCallOptions)[] = [
   "meta",
   "onNotification",
   "onProgress",
+  "onSettled",
   "outputCheck",
   "requestState",
   "signal",

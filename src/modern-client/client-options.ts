@@ -8,7 +8,7 @@ import {
   MODERN_REVISION,
 } from "../protocol/index.js";
 import type { SchemaValidator } from "../protocol/json-schema/index.js";
-import { countOption, refuseOption, refuseUnknownOptions } from "../options.js";
+import { choiceOption, countOption, refuseOption, refuseUnknownOptions } from "../options.js";
 import {
   addHeaders,
   type Authorize,
@@ -51,6 +51,11 @@ export interface ModernStreamableHTTPClientOptions extends TransportOptions {
   readonly capabilities?: JsonObject | undefined;
   /** Further members of every request's `_meta`. */
   readonly meta?: JsonObject | undefined;
+  /**
+   * What a call of a tool does whose definition is not known: `list` (default) finds it first, since arguments may have to
+   * travel in headers; `call` calls at once, and lists when the server misses them.
+   */
+  readonly unknownTools?: "list" | "call" | undefined;
   /** Further headers of every request: values, or where to get them. */
   readonly headers?: HeaderSources | undefined;
   /** Gives the headers that authorize a request; called once for each, as late as possible. */
@@ -73,6 +78,7 @@ export interface ModernClientConfig {
   /** The headers that every request has, as a flat list. */
   readonly headers: readonly string[];
   readonly walk: ListWalkLimits;
+  readonly unknownTools: "list" | "call";
   readonly input: InputConfig;
   readonly readRetries: ReadRetryConfig;
   /** Never throws. */
@@ -96,6 +102,7 @@ const OPTION_NAMES: readonly (keyof ModernStreamableHTTPClientOptions)[] = [
   "onDiagnostic",
   "random",
   "schemaValidator",
+  "unknownTools",
   "wallNow",
 ];
 
@@ -146,6 +153,7 @@ export function resolveModernClientOptions(options: ModernStreamableHTTPClientOp
       maxInputRounds: countOption("maxInputRounds", options.maxInputRounds, 10),
       origin: url.origin,
     },
+    unknownTools: choiceOption("unknownTools", options.unknownTools, ["list", "call"]),
     readRetries: {
       maxReadRetries: countOption("maxReadRetries", options.maxReadRetries, 2, 0),
       random: options.random ?? Math.random,

@@ -1,4 +1,6 @@
 export {
+  type GatewayRefusal,
+  gatewayRefusalOf,
   type RetryAdvice,
   retryAdvice,
   type RetrySituation,

@@ -62,7 +62,7 @@ export function readAll<Entry>(
   { method, member, rules }: ListSpec<Entry>,
   options: CallOptions,
 ): Promise<EntryList<Entry>> {
-  const settlement = new Settlement<EntryList<Entry>>();
+  const settlement = new Settlement<EntryList<Entry>>(options.onSettled);
   const source = new PageSource(starter, method, (result) => entriesIn(result, method, member), options);
   const { walk: limits, onDiagnostic } = starter.config;
   walkList(

@@ -20,7 +20,7 @@ import { encodeBody, encodeHeaders, type RoundInput } from "./request-message.js
  * input that the server asked for. One that carries such input is never repeated by itself.
  */
 export class ModernCall<T> implements HttpCallOwner {
-  readonly #settlement = new Settlement<T>();
+  readonly #settlement: Settlement<T>;
   readonly #context: CallContext;
   readonly #plan: CallPlan<T>;
   readonly #watch: CallWatch;
@@ -42,6 +42,7 @@ export class ModernCall<T> implements HttpCallOwner {
   constructor(context: CallContext, plan: CallPlan<T>) {
     this.#context = context;
     this.#plan = plan;
+    this.#settlement = new Settlement(plan.options.onSettled);
     this.#input = plan.input;
     this.#watch = new CallWatch(context, plan.deadlines, plan.options.signal);
     const { onProgress, onNotification } = plan.options;

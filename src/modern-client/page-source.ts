@@ -23,7 +23,8 @@ export class PageSource {
     this.#starter = starter;
     this.#method = method;
     this.#entriesOf = entriesOf;
-    this.#options = options;
+    // The walk is one call; its pages are not the caller's.
+    this.#options = { ...options, onSettled: undefined };
     this.#startedAt = starter.config.transport.clock.now();
   }
 

@@ -1,3 +1,4 @@
+import { choiceOption } from "../options.js";
 import {
   type DetailedResult,
   type Diagnostic,
@@ -79,7 +80,7 @@ export class RequestStarter {
         shape: shapeOf(shape, options),
       });
     } catch (error) {
-      return rejected(error);
+      return rejected(error, options);
     }
   }
 
@@ -137,7 +138,8 @@ export function inputOf<T>(
   options: CallOptions,
   shape: CallPlan<T>["shape"],
 ): Pick<CallPlan<T>, "input" | "shapeAsks"> {
-  const { inputResponses, requestState, input } = options;
+  const { inputResponses, requestState } = options;
+  const input = choiceOption("input", options.input, ["handlers", "return"]);
   if (inputResponses === undefined && requestState === undefined && input !== "return") return NO_INPUT;
   if (inputResponses !== undefined && !isJsonObject(inputResponses))
     refuseArgument("inputResponses", "must be an object");
@@ -153,8 +155,8 @@ export function inputOf<T>(
 
 const NO_INPUT = {};
 
-export function rejected(error: unknown): Promise<never> {
-  const settlement = new Settlement<never>();
+export function rejected(error: unknown, { onSettled }: CallOptions): Promise<never> {
+  const settlement = new Settlement<never>(typeof onSettled === "function" ? onSettled : undefined);
   settlement.abort(error, "not_sent");
   return settlement.promise;
 }

@@ -1,4 +1,5 @@
 import { deliveryOf, RemoteConnectorError } from "../errors.js";
+import { choiceOption } from "../options.js";
 import {
   type CallToolResult,
   type DetailedResult,
@@ -58,7 +59,7 @@ export class ToolCaller {
   }
 
   listAll(options: ListAllToolsOptions): Promise<ToolList> {
-    const settlement = new Settlement<ToolList>();
+    const settlement = new Settlement<ToolList>(options.onSettled);
     const source = this.#pages(options);
     this.#walk(source, { keepsDefinitions: options.definitions }).then(
       ({ tools, check, definitions }) => {
@@ -75,7 +76,7 @@ export class ToolCaller {
     try {
       checkCallOptions(options);
       const { name } = call;
-      const { outputCheck = "report" } = options;
+      const outputCheck = choiceOption("outputCheck", options.outputCheck, ["report", "enforce", "off"]);
       if (outputCheck === "enforce" || (outputCheck === "report" && options.detail === true)) {
         return this.#callAndJudge(call, options);
       }
@@ -87,7 +88,7 @@ export class ToolCaller {
         shape: shapeOf(identity, options),
       });
     } catch (error) {
-      return rejected(error);
+      return rejected(error, options);
     }
   }
 
@@ -100,7 +101,7 @@ export class ToolCaller {
       request: prepareToolCall(name, call.arguments, options.meta),
       name,
       known: used,
-      options: { ...options, detail: true },
+      options: { ...options, detail: true, onSettled: undefined },
       shape: detailed(identity),
       onFound: (found) => void (used = found),
     });
@@ -110,7 +111,7 @@ export class ToolCaller {
     };
     // While the server works. That it fails is said when it is needed.
     if (schemaOf() !== undefined) loadValidator().catch(ignore);
-    const settlement = new Settlement<unknown>();
+    const settlement = new Settlement<unknown>(options.onSettled);
     calling.then(
       async (answer) => {
         try {
@@ -136,11 +137,12 @@ export class ToolCaller {
       onFound(found);
       return mirrorCall(contractOf(found, name), request);
     };
+    const isToBeFound = known.kind === "unknown" && this.#starter.config.unknownTools === "list";
     return this.#starter.start({
       request,
       options,
       deadlines: this.#starter.deadlines(options),
-      mirrored: known.kind === "unknown" ? () => this.#contracts.find(name).then(mirror) : mirror(known),
+      mirrored: isToBeFound ? () => this.#contracts.find(name).then(mirror) : mirror(known),
       correctHeaders: () => this.#contracts.findAnew(name).then(mirror),
       ...inputOf(options, shape),
       shape,

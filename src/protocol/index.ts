@@ -10,6 +10,7 @@ export {
 export { type Diagnostic, type DiagnosticKind } from "./diagnostic.js";
 export { type CheckedEntries, EntryCheck, type EntryRules } from "./entry-check.js";
 export { PROMPT_RULES, RESOURCE_RULES, TEMPLATE_RULES } from "./entry-rules.js";
+export { type GatewayRefusal, gatewayRefusalOf } from "./gateway-refusal.js";
 export { decodeHeaderValue, encodeHeaderValue } from "./header-value.js";
 export {
   classifyMessage,

@@ -51,5 +51,5 @@ export {
   type TransportConfig,
   type TransportOptions,
 } from "./transport-options.js";
-export { Settlement } from "./settlement.js";
+export { type Settled, type SettledListener, Settlement } from "./settlement.js";
 export { createUndiciExchange, type UndiciExchangeOptions } from "./undici-exchange.js";

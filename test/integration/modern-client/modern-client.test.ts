@@ -2,12 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startWeatherServer, type WeatherServer } from "../../../examples/first-run/upstreams/weather-server.js";
 import { RawJson } from "../../../src/protocol/index.js";
 import { httpAnswer, idOf } from "../../support/raw-server.js";
-import { bodies, connect, event, rpcError, serve, stream } from "./support.js";
-
-const regionTool = (header: string) => ({
-  name: "run",
-  inputSchema: { type: "object", properties: { region: { type: "string", "x-mcp-header": header } } },
-});
+import { bodies, connect, event, regionTool, rpcError, serve, stream } from "./support.js";
 
 describe("against the official server", () => {
   let weather: WeatherServer;

@@ -15,10 +15,12 @@ async function serveInTurn(...answers: Buffer[]) {
 }
 
 describe("reads", () => {
-  it("F-11, F-13: a read is made again after 503 and after a stream that ended, each time with a new id", async () => {
+  it("F-11, F-13: a read is made again after 503 and after a stream that ended, each time with a new id and the caller's own key", async () => {
     const server = await serveInTurn(busy(), stream(":"));
-    await expect(connect(server.url, { random: () => 0 }).listTools()).resolves.toEqual(tools);
+    const meta = { "example.com/idempotency-key": "k" };
+    await expect(connect(server.url, { random: () => 0 }).listTools({}, { meta })).resolves.toEqual(tools);
     expect(bodies(server).map(({ id }) => id)).toEqual([1, 2, 3]);
+    expect(bodies(server).map(({ params }) => params["_meta"])).toEqual(Array(3).fill(expect.objectContaining(meta)));
   });
 
   it("F-11: and again after a broken connection", async () => {

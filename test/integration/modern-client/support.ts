@@ -45,3 +45,9 @@ export const rpcError = (request: RawRequest, code: number, status = 400, data?:
 export const stream = (...events: string[]): Buffer =>
   httpAnswer(events.map((text) => `${text}\n\n`).join(""), { type: "text/event-stream" });
 export const event = (value: object): string => `data: ${JSON.stringify({ jsonrpc: "2.0", ...value })}`;
+
+/** A tool whose one argument is mirrored. */
+export const regionTool = (header: string) => ({
+  name: "run",
+  inputSchema: { type: "object", properties: { region: { type: "string", "x-mcp-header": header } } },
+});
