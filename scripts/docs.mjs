@@ -4,6 +4,7 @@
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { errorsPage } from "./errors-page.mjs";
+import { optionsPage } from "./options-page.mjs";
 import { citingFiles } from "./rules/cited-rules.mjs";
 import { coveragePage } from "./rules/coverage-page.mjs";
 import { readRuleBook } from "./rules/rule-book.mjs";
@@ -11,6 +12,7 @@ import { readRuleBook } from "./rules/rule-book.mjs";
 const pages = {
   "docs/coverage.md": coveragePage(readRuleBook(), citingFiles("test")),
   "docs/errors.md": errorsPage(readFileSync("src/errors.ts", "utf8")),
+  "docs/options.md": optionsPage((path) => readFileSync(path, "utf8")),
 };
 const checking = process.argv.includes("--check");
 

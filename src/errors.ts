@@ -90,6 +90,12 @@ export interface ErrorDetails {
   };
   /** The server has no resource of this URI. */
   resource_not_found: { readonly uri: string; readonly rpcCode: number; readonly rpcData: unknown };
+  /** The server has no task of this id, or no more. */
+  task_not_found: { readonly taskId: string; readonly rpcCode: number; readonly rpcData: unknown };
+  /** The call's task was cancelled on the server. `statusMessage` is the server's own, for people. */
+  task_cancelled: { readonly taskId: string; readonly statusMessage: string | undefined };
+  /** The call's task was not over after the time for which the server keeps it. */
+  task_expired: { readonly taskId: string; readonly ttlMs: number };
   /** No revision is spoken by both sides. */
   unsupported_version: { readonly supported: readonly string[]; readonly ours: readonly string[] };
   /** The peer does not offer what was asked for. */
@@ -160,6 +166,8 @@ export type ErrorCode = keyof ErrorDetails;
 /** What every error may carry beside the details of its code. */
 export interface EvidenceDetail {
   readonly evidence?: DeliveryEvidence | undefined;
+  /** The task that the server made of the call. It may go on: it is to be resumed, and the call not made again. */
+  readonly taskId?: string | undefined;
 }
 
 /** How an error is made: by name, never by position. */
@@ -177,7 +185,9 @@ const BRAND = Symbol.for("remote-connector.error");
 /**
  * Every failure of this package, but for a caller's own abort, which rejects with the signal's reason untouched.
  *
- * `code` says what happened, `details` is typed by it, `delivery` says whether the peer may have acted.
+ * `code` says what happened, `details` is typed by it, `delivery` says whether the peer may have acted. Nothing puts a
+ * credential, a header that was sent, or an endpoint's query values into them. `cause` is what was caught: what a caller's own
+ * function threw is there as it is, and consoles show it.
  */
 export class RemoteConnectorError<C extends ErrorCode = ErrorCode> extends Error {
   readonly code: C;
@@ -200,6 +210,17 @@ export class RemoteConnectorError<C extends ErrorCode = ErrorCode> extends Error
   withEvidence(delivery: Delivery, evidence: DeliveryEvidence): RemoteConnectorError<C> {
     const details = { ...this.details, evidence };
     return new RemoteConnectorError(this.code, { message: this.message, delivery, details, cause: this.cause });
+  }
+
+  /** The same failure of a call that the server had answered with a task. */
+  withTask(taskId: string): RemoteConnectorError<C> {
+    const details = { ...this.details, taskId };
+    return new RemoteConnectorError(this.code, {
+      message: this.message,
+      delivery: "answered",
+      details,
+      cause: this.cause,
+    });
   }
 
   /** The error as plain data, for logs and wires. The cause is left out: it may be anything. */

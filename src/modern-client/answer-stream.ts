@@ -1,17 +1,25 @@
 import { classifyMessage, type Diagnostic, type Message, plainText, type StreamEvent } from "../protocol/index.js";
 import { matchId, parseJson } from "./classify-answer.js";
+import type { ResponseCache } from "./response-cache.js";
 import type { NotificationRelay } from "./notification-relay.js";
 
 /** Tells the response on a stream from what comes before it, and hands the notifications on. One for each attempt. */
 export class AnswerStream {
   readonly #id: number;
   readonly #relay: NotificationRelay | undefined;
+  readonly #cache: ResponseCache | undefined;
   readonly #note: (diagnostic: Diagnostic) => void;
   #sawJunk = false;
 
-  constructor(id: number, relay: NotificationRelay | undefined, note: (diagnostic: Diagnostic) => void) {
+  constructor(
+    id: number,
+    relay: NotificationRelay | undefined,
+    cache: ResponseCache | undefined,
+    note: (diagnostic: Diagnostic) => void,
+  ) {
     this.#id = id;
     this.#relay = relay;
+    this.#cache = cache;
     this.#note = note;
   }
 
@@ -24,6 +32,7 @@ export class AnswerStream {
     }
     switch (message.kind) {
       case "notification":
+        this.#cache?.heed(message.method, message.params);
         this.#relay?.notify(message.method, message.params, this.#id);
         return undefined;
       case "request":

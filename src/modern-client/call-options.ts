@@ -1,19 +1,24 @@
-import { refuseUnknownOptions } from "../options.js";
-import type {
-  CallToolResult,
-  DetailedResult,
-  JsonObject,
-  RequestOptions,
-  ToolContract,
-  WithDetail,
+import { refuseOption, refuseUnknownOptions } from "../options.js";
+import {
+  type CallToolResult,
+  type DetailedResult,
+  isJsonObject,
+  type JsonObject,
+  type RequestOptions,
+  type ToolContract,
+  type WithDetail,
 } from "../protocol/index.js";
+import { oddCapability } from "./merge-capabilities.js";
 import type { SchemaVerdict } from "../protocol/json-schema/index.js";
 import type { DeadlineOptions, SettledListener } from "../transport/index.js";
+import type { Task } from "./task-types.js";
 
 /** What one call can be told. */
 export interface CallOptions extends RequestOptions, DeadlineOptions {
   /** The least severe log messages that the server should send with this request. */
   readonly logLevel?: string | undefined;
+  /** Whether a kept result may be given (default), or a new one is fetched and kept in its place. */
+  readonly cache?: "use" | "refresh" | undefined;
   /** Told how the call ended, with the verdict that {@link deliveryOf} gives: once, also for an abort. */
   readonly onSettled?: SettledListener | undefined;
   /** Capabilities declared with this request beside the client's own. */
@@ -52,7 +57,17 @@ export interface ToolCallOptions extends CallOptions {
    * `invalid_output`, `off` checks nothing. A result with `isError: true` is never checked.
    */
   readonly outputCheck?: "report" | "enforce" | "off" | undefined;
+  /**
+   * Told that the server made a task of the call, before anything is asked about it; what it returns is awaited. What it
+   * is given is plain JSON, for `resumeTask` in any process. That it throws is a diagnostic.
+   */
+  readonly onTask?: ((task: Task) => unknown) | undefined;
+  /** What becomes of the server's task when the call is aborted: one `tasks/cancel` (default), or nothing. */
+  readonly taskOnAbort?: "cancel" | "leave" | undefined;
 }
+
+/** What the following of a task can be told. Its deadlines begin anew. */
+export interface TaskOptions extends CallOptions, Pick<ToolCallOptions, "taskOnAbort"> {}
 
 /** A tool's result with all that is known of it. */
 export interface DetailedToolResult extends DetailedResult<CallToolResult> {
@@ -71,6 +86,7 @@ type AnyCallOptions = ToolCallOptions & ListAllToolsOptions & Partial<WithDetail
 
 const OPTION_NAMES: readonly (keyof AnyCallOptions)[] = [
   "admit",
+  "cache",
   "capabilities",
   "connectTimeoutMs",
   "contract",
@@ -84,13 +100,35 @@ const OPTION_NAMES: readonly (keyof AnyCallOptions)[] = [
   "onNotification",
   "onProgress",
   "onSettled",
+  "onTask",
   "outputCheck",
   "requestState",
   "signal",
+  "taskOnAbort",
   "totalTimeoutMs",
 ];
 
-/** Throws `invalid_options` for a key that no call knows. */
-export function checkCallOptions(options: object): void {
+const LISTENERS = ["admit", "onNotification", "onProgress", "onSettled", "onTask"] as const;
+
+/** Throws `invalid_options` for a key that no call knows, and for what can't be such an option. */
+export function checkCallOptions(options: ToolCallOptions & ListAllToolsOptions & Partial<WithDetail>): void {
   refuseUnknownOptions(options, OPTION_NAMES);
+  const { signal, logLevel, meta, capabilities } = options;
+  if (signal !== undefined && !isSignal(signal)) refuseOption("signal", "must be an AbortSignal");
+  if (logLevel !== undefined && typeof logLevel !== "string") refuseOption("logLevel", "must be a string");
+  for (const name of LISTENERS) {
+    if (options[name] !== undefined && typeof options[name] !== "function") refuseOption(name, "must be a function");
+  }
+  if (meta !== undefined && !isJsonObject(meta)) refuseOption("meta", "must be an object");
+  if (capabilities !== undefined && (!isJsonObject(capabilities) || oddCapability(capabilities) !== undefined)) {
+    refuseOption("capabilities", "must be an object, and its values too");
+  }
+}
+
+/** By what it can do: it may be of another realm. */
+function isSignal(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return (
+    typeof Reflect.get(value, "aborted") === "boolean" && typeof Reflect.get(value, "addEventListener") === "function"
+  );
 }

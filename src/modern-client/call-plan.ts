@@ -3,7 +3,8 @@ import { type Diagnostic, type JsonObject, memberRange, type MirroredHeader } fr
 import type { Deadlines, HttpEndpoint } from "../transport/index.js";
 import type { CallOptions } from "./call-options.js";
 import type { ModernClientConfig } from "./client-options.js";
-import type { WatchScope } from "./call-watch.js";
+import type { ResponseCache } from "./response-cache.js";
+import type { CallWatch, WatchScope } from "./call-watch.js";
 import type { OutgoingRequest, RoundInput } from "./request-message.js";
 
 /** What a call came to. */
@@ -25,6 +26,7 @@ export function rawResultOf(outcome: CallOutcome): Uint8Array {
 export interface CallContext extends WatchScope {
   readonly config: ModernClientConfig;
   readonly endpoint: HttpEndpoint;
+  readonly cache: ResponseCache | undefined;
   /** The next request id: unique for the client's life, from 1. */
   nextId(): number;
 }
@@ -35,11 +37,15 @@ export interface CallPlan<T> {
   readonly options: CallOptions;
   readonly deadlines: Deadlines;
   /** The headers that mirror the request's arguments, or how to find them. */
-  readonly mirrored: readonly MirroredHeader[] | (() => Promise<readonly MirroredHeader[]>);
+  readonly mirrored: readonly MirroredHeader[] | ((signal: AbortSignal) => Promise<readonly MirroredHeader[]>);
   /** Makes of the outcome what the caller gets. May throw a `RemoteConnectorError`. */
   readonly shape: (outcome: CallOutcome) => T;
   /** Makes of a result that asks for input what the caller gets; absent: the client answers it. */
   readonly shapeAsks?: ((outcome: CallOutcome) => T) | undefined;
+  /** Makes of a task what the caller gets; absent: a task is an invalid answer. */
+  readonly shapeTask?: ((outcome: CallOutcome) => T) | undefined;
+  /** The deadline and the signal of a longer call that this one belongs to. Default: its own. */
+  readonly watch?: CallWatch | undefined;
   /** The input that the request carries from its first exchange on. */
   readonly input?: RoundInput | undefined;
   /** Makes of the server's failure what the caller gets. */
@@ -48,5 +54,5 @@ export interface CallPlan<T> {
    * What to do when the server says that the headers don't match the body: other headers to try once more with, or
    * `undefined` to give up. The refused request was not executed.
    */
-  readonly correctHeaders?: (() => Promise<readonly MirroredHeader[] | undefined>) | undefined;
+  readonly correctHeaders?: ((signal: AbortSignal) => Promise<readonly MirroredHeader[] | undefined>) | undefined;
 }

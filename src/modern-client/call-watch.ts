@@ -16,6 +16,11 @@ export interface Waiting<V> {
 /** The waits of all calls of a client, for its end. */
 export class OpenWaits {
   readonly #waits = new Set<() => void>();
+  #isClosed = false;
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
 
   add(onClosed: () => void): () => void {
     this.#waits.add(onClosed);
@@ -23,6 +28,7 @@ export class OpenWaits {
   }
 
   close(): void {
+    this.#isClosed = true;
     for (const onClosed of this.#waits) onClosed();
   }
 }
@@ -60,6 +66,11 @@ export class CallWatch {
     return Math.max(1, totalTimeoutMs - (this.#clock.now() - this.#startedAt));
   }
 
+  /** Whether the total deadline has passed. */
+  get isOver(): boolean {
+    return this.#clock.now() - this.#startedAt >= this.deadlines.totalTimeoutMs;
+  }
+
   /**
    * Waits under the call's signal and total deadline while no request of it is under way. `untimed`: the time is a
    * person's, and is not counted.
@@ -68,6 +79,10 @@ export class CallWatch {
     const { signal } = this;
     if (signal?.aborted === true) {
       waiting.onAbort(signal.reason);
+      return;
+    }
+    if (this.#waits.isClosed) {
+      waiting.onClosed();
       return;
     }
     const startedAt = this.#clock.now();
@@ -103,6 +118,14 @@ export class CallWatch {
         if (end()) waiting.onError(error);
       },
     );
+  }
+
+  /** A pause, whose timer goes when the signal fires. */
+  pause(delayMs: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#clock.schedule(delayMs, resolve);
+      signal.addEventListener("abort", cancel, { once: true });
+    });
   }
 
   /** The total deadline as an error: a later attempt had only what was left of it, but the caller knows the whole. */

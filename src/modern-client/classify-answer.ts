@@ -24,6 +24,8 @@ export type AnswerVerdict =
   | { readonly kind: "result"; readonly result: JsonObject; readonly idAsString: boolean }
   /** The server wants input first. */
   | { readonly kind: "asks"; readonly result: JsonObject; readonly idAsString: boolean }
+  /** The server gives the result later. Only a call that takes tasks may take it. */
+  | { readonly kind: "task"; readonly result: JsonObject; readonly idAsString: boolean }
   | { readonly kind: "failed"; readonly error: RemoteConnectorError; readonly idAsString?: boolean | undefined };
 
 type ResponseMessage = Extract<Message, { readonly kind: "result" | "error" }>;
@@ -50,6 +52,9 @@ export function matchId(id: RequestId | undefined, pending: number): IdMatch {
 
 /** The methods whose result may ask for input first. Source: 2026-07-28, Multi Round-Trip Requests. */
 const MAY_ASK_FOR_INPUT: ReadonlySet<string> = new Set(["tools/call", "resources/read", "prompts/get"]);
+
+/** The methods whose result may be a task: where one is made, and where servers say so by mistake. Source: ext-tasks. */
+const MAY_BE_TASK: ReadonlySet<string> = new Set(["tools/call", "tasks/get"]);
 
 /**
  * Judges a whole answer that is no stream. Pure and total.
@@ -85,6 +90,7 @@ export function classifyResponse(message: Message, method: string, pending: numb
   const type = result["resultType"];
   if (type === undefined || type === "complete") return { kind: "result", result, idAsString };
   if (type === "input_required" && MAY_ASK_FOR_INPUT.has(method)) return { kind: "asks", result, idAsString };
+  if (type === "task" && MAY_BE_TASK.has(method)) return { kind: "task", result, idAsString };
   return invalid(`a result of the unknown type ${typeof type === "string" ? plainText(type, 64) : typeof type}`);
 }
 

@@ -20,9 +20,10 @@ import {
   type TransportConfig,
   type TransportOptions,
 } from "../transport/index.js";
-import { capabilitiesOf, type InputConfig, type InputHandlers } from "./input/index.js";
+import { capabilitiesOf, checkHandlers, type InputConfig, type InputHandlers } from "./input/index.js";
 import { mergeCapabilities, oddCapability } from "./merge-capabilities.js";
 import { validatorLoader } from "./output-check.js";
+import type { ResponseCacheConfig, ResponseCacheOptions } from "./response-cache.js";
 import type { ReadRetryConfig } from "./read-retries.js";
 import { composeClientMeta, type ClientMeta } from "./request-meta.js";
 
@@ -37,18 +38,25 @@ export interface ModernStreamableHTTPClientOptions extends TransportOptions {
   /** Rounds of input that one call may take. Default 10. */
   readonly maxInputRounds?: number | undefined;
   /**
-   * How often a read (discovery, lists, resources, prompts, completion) is made again when its failure may pass. Default 2;
-   * 0 leaves it to the caller.
+   * How often a read (discovery, lists, resources, prompts, completion, looks at tasks) is made again when its failure may
+   * pass. Default 2; 0 leaves it to the caller.
    */
   readonly maxReadRetries?: number | undefined;
   /** Randomness from 0 to 1, for pauses. Default `Math.random`. */
   readonly random?: (() => number) | undefined;
   /** Unix time in milliseconds, for a `Retry-After` that is a date. Default `Date.now`. */
   readonly wallNow?: (() => number) | undefined;
+  /** Keeps results for as long as the server calls them fresh. Default: nothing is kept. */
+  readonly cache?: boolean | ResponseCacheOptions | undefined;
   /** Judges by JSON Schemas of the server. Default: ajv, loaded when it is first needed. */
   readonly schemaValidator?: SchemaValidator | undefined;
   /** The capabilities declared with every request beside those that `handlers` stand for. Default `{}`. */
   readonly capabilities?: JsonObject | undefined;
+  /**
+   * Whether servers may answer `tools/call` with a task, which is then followed to its end; declared with every request as
+   * the extension `io.modelcontextprotocol/tasks`. Default false.
+   */
+  readonly tasks?: boolean | undefined;
   /** Further members of every request's `_meta`. */
   readonly meta?: JsonObject | undefined;
   /**
@@ -79,8 +87,10 @@ export interface ModernClientConfig {
   readonly headers: readonly string[];
   readonly walk: ListWalkLimits;
   readonly unknownTools: "list" | "call";
+  readonly cache: ResponseCacheConfig | undefined;
   readonly input: InputConfig;
   readonly readRetries: ReadRetryConfig;
+  readonly tasks: boolean;
   /** Never throws. */
   readonly onDiagnostic: (diagnostic: Diagnostic) => void;
 }
@@ -88,6 +98,7 @@ export interface ModernClientConfig {
 const OPTION_NAMES: readonly (keyof ModernStreamableHTTPClientOptions)[] = [
   ...TRANSPORT_OPTION_NAMES,
   "authorize",
+  "cache",
   "capabilities",
   "clientInfo",
   "endpoint",
@@ -102,9 +113,12 @@ const OPTION_NAMES: readonly (keyof ModernStreamableHTTPClientOptions)[] = [
   "onDiagnostic",
   "random",
   "schemaValidator",
+  "tasks",
   "unknownTools",
   "wallNow",
 ];
+
+const TASKS_DECLARED: JsonObject = { extensions: { "io.modelcontextprotocol/tasks": {} } };
 
 /**
  * Applies the defaults and checks what can be checked.
@@ -128,7 +142,9 @@ export function resolveModernClientOptions(options: ModernStreamableHTTPClientOp
   ];
   const { fixed, authorize } = resolveHeaderSources(options.headers ?? {}, options.authorize);
   addHeaders(headers, fixed);
-  const { capabilities = {}, handlers = {} } = options;
+  const { capabilities = {}, handlers = {}, tasks = false } = options;
+  if (typeof tasks !== "boolean") refuseOption("tasks", "must be true or false");
+  checkHandlers(handlers);
   const odd = isJsonObject(capabilities) ? oddCapability(capabilities) : "";
   if (odd !== undefined) refuseOption("capabilities", "must be an object, and its values too");
   const url = parseEndpoint(options.endpoint, transport);
@@ -138,7 +154,7 @@ export function resolveModernClientOptions(options: ModernStreamableHTTPClientOp
     authorize,
     meta: composeClientMeta({
       clientInfo,
-      capabilities: mergeCapabilities(capabilitiesOf(handlers), capabilities),
+      capabilities: mergeCapabilities({ ...capabilitiesOf(handlers), ...(tasks ? TASKS_DECLARED : {}) }, capabilities),
       further: options.meta ?? {},
     }),
     headers,
@@ -147,6 +163,7 @@ export function resolveModernClientOptions(options: ModernStreamableHTTPClientOp
       maxItems: countOption("maxItems", options.maxItems, LIST_WALK_LIMITS.maxItems),
       maxListBytes: countOption("maxListBytes", options.maxListBytes, LIST_WALK_LIMITS.maxListBytes),
     },
+    cache: resolveCache(options.cache, authorize !== undefined, transport),
     input: {
       handlers,
       loadValidator: validatorLoader(options.schemaValidator),
@@ -159,7 +176,23 @@ export function resolveModernClientOptions(options: ModernStreamableHTTPClientOp
       random: options.random ?? Math.random,
       wallNow: options.wallNow ?? Date.now,
     },
+    tasks,
     onDiagnostic: carefully(options.onDiagnostic ?? ignore),
+  };
+}
+
+function resolveCache(
+  given: boolean | ResponseCacheOptions | undefined,
+  isAuthorized: boolean,
+  { clock }: TransportConfig,
+): ResponseCacheConfig | undefined {
+  if (given === undefined || given === false) return undefined;
+  const { context, maxBytes, maxEntries } = given === true ? {} : given;
+  return {
+    maxEntries: countOption("cache.maxEntries", maxEntries, 1_000),
+    maxBytes: countOption("cache.maxBytes", maxBytes, 16 * 1024 * 1024),
+    context: context ?? (isAuthorized ? undefined : () => ""),
+    now: () => clock.now(),
   };
 }
 

@@ -15,7 +15,7 @@ const UNKNOWN: KnownContract = { kind: "unknown" };
 
 /** The contracts of the tools as they were last listed. A whole walk replaces them; a single page adds to them. */
 export class ContractBook {
-  #known: ReadonlyMap<string, KnownContract> = new Map();
+  #known = new Map<string, KnownContract>();
   #isWhole = false;
 
   find(tool: string): KnownContract {
@@ -29,7 +29,7 @@ export class ContractBook {
   }
 
   add(check: ToolListCheck): void {
-    this.#known = new Map([...this.#known, ...entriesOf(check)]);
+    for (const [tool, known] of entriesOf(check)) this.#known.set(tool, known);
   }
 }
 

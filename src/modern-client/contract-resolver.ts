@@ -32,24 +32,32 @@ export class ContractResolver {
     this.#walk = walk;
   }
 
-  /** What a walk says of the tool: one under way, or a new one. Rejects with what the walk rejects with. */
-  find(tool: string): Promise<KnownContract> {
+  /**
+   * What a walk says of the tool: one under way, or a new one. Rejects with what the walk rejects with. The signal fires when
+   * nobody waits for it any more.
+   */
+  find(tool: string, signal?: AbortSignal): Promise<KnownContract> {
     return new Promise((resolve, reject) => {
       const waiter = { tool, resolve, reject };
-      if (this.#waiting === undefined) this.#begin(new Set([waiter]));
+      // One that nobody waits for any more may be one that hangs.
+      if (this.#waiting === undefined || this.#waiting.size === 0) this.#begin(new Set([waiter]));
       else this.#waiting.add(waiter);
+      const waiting = this.#waiting;
+      signal?.addEventListener("abort", () => waiting?.delete(waiter), { once: true });
     });
   }
 
   /** What a walk says of the tool that begins after this moment. */
-  findAnew(tool: string): Promise<KnownContract> {
+  findAnew(tool: string, signal?: AbortSignal): Promise<KnownContract> {
     // A walk that nobody waits for any more must hold nobody up.
     if (this.#waiting === undefined || this.#waiting.size === 0) {
       this.#waiting = undefined;
-      return this.find(tool);
+      return this.find(tool, signal);
     }
     return new Promise((resolve, reject) => {
-      this.#later.add({ tool, resolve, reject });
+      const waiter = { tool, resolve, reject };
+      this.#later.add(waiter);
+      signal?.addEventListener("abort", () => this.#later.delete(waiter), { once: true });
     });
   }
 

@@ -15,6 +15,7 @@ export {
   type InputRequiredResult,
   type ListAllToolsOptions,
   type ManualInput,
+  type TaskOptions,
   type ToolCallOptions,
 } from "./call-options.js";
 export { type ModernStreamableHTTPClientOptions } from "./client-options.js";
@@ -28,4 +29,17 @@ export {
   type UrlRequest,
 } from "./input/index.js";
 export { type CompletionParams, type ListParams, type PromptParams, type ResourceParams } from "./method-params.js";
+export { type ResponseCacheOptions } from "./response-cache.js";
+export { type Task, type TaskState, type TaskStatus } from "./task-types.js";
+export { type TaskHandle, type TaskUpdate } from "./tasks/index.js";
 export { ModernStreamableHTTPClient } from "./modern-streamable-http-client.js";
+export {
+  type KeepListeningOptions,
+  type KeptItem,
+  type KeptSubscription,
+  type ListenOptions,
+  type RefusalReason,
+  type Subscription,
+  type SubscriptionEnd,
+  type SubscriptionFilter,
+} from "./subscriptions/index.js";

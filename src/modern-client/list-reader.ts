@@ -100,6 +100,7 @@ export async function* readPages<Entry>(
     const { entries, fresh } = check.page(page.entries);
     for (const diagnostic of check.diagnostics.slice(reported)) onDiagnostic(diagnostic);
     yield entries;
+    source.beginAnew();
     cursor = walk.next(fresh, page.nextCursor);
   } while (cursor !== undefined);
 }

@@ -1,5 +1,5 @@
 import { isRemoteConnectorError, RemoteConnectorError } from "../errors.js";
-import { isJsonObject, RpcCode } from "../protocol/index.js";
+import { isJsonObject, plainText, RpcCode } from "../protocol/index.js";
 
 /**
  * Tells that a server has no resource of `uri` from its other refusals to read it. `-32602` says so only when its data names
@@ -15,6 +15,11 @@ export function recogniseMissing(error: RemoteConnectorError, uri: string): Remo
   return new RemoteConnectorError("resource_not_found", {
     message: "The server has no resource of this URI.",
     delivery: "answered",
-    details: { uri, rpcCode, rpcData, evidence },
+    details: { uri: shownUri(uri), rpcCode, rpcData, evidence },
   });
+}
+
+/** A URI of any scheme without userinfo and what follows a question mark. */
+function shownUri(uri: string): string {
+  return plainText(uri.replace(/\/\/[^/?#]*@/, "//").replace(/\?.*$/s, "?…"), 1_024);
 }

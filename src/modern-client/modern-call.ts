@@ -1,12 +1,20 @@
-import { type Delivery, type DeliveryEvidence, isRemoteConnectorError, RemoteConnectorError } from "../errors.js";
-import type { Diagnostic, JsonObject, MirroredHeader, StreamEvent } from "../protocol/index.js";
+import { type Delivery, type DeliveryEvidence, isRemoteConnectorError, type RemoteConnectorError } from "../errors.js";
+import {
+  type Diagnostic,
+  invalidAnswer,
+  type JsonObject,
+  type MirroredHeader,
+  type StreamEvent,
+} from "../protocol/index.js";
 import { type AnswerHead, closedError, type HttpCall, type HttpCallOwner, Settlement } from "../transport/index.js";
 import { AnswerStream } from "./answer-stream.js";
 import { afterRefusal } from "./after-refusal.js";
+import { internalFault, NOTHING_SENT, streamEnded } from "./call-failures.js";
 import type { CallContext, CallPlan } from "./call-plan.js";
 import { CallWatch } from "./call-watch.js";
 import { type AnswerVerdict, classifyAnswer, classifyResponse } from "./classify-answer.js";
 import { InputRounds } from "./input/index.js";
+import type { CachePlace } from "./response-cache.js";
 import { readRetryDelayMs } from "./read-retries.js";
 import { NotificationRelay } from "./notification-relay.js";
 import { encodeMeta } from "./request-meta.js";
@@ -38,13 +46,14 @@ export class ModernCall<T> implements HttpCallOwner {
   #retries = 0;
   #rounds: InputRounds | undefined;
   #input: RoundInput | undefined;
+  #place: CachePlace | undefined;
 
   constructor(context: CallContext, plan: CallPlan<T>) {
     this.#context = context;
     this.#plan = plan;
     this.#settlement = new Settlement(plan.options.onSettled);
     this.#input = plan.input;
-    this.#watch = new CallWatch(context, plan.deadlines, plan.options.signal);
+    this.#watch = plan.watch ?? new CallWatch(context, plan.deadlines, plan.options.signal);
     const { onProgress, onNotification } = plan.options;
     if (onProgress !== undefined || onNotification !== undefined) {
       this.#relay = new NotificationRelay(plan.options, (diagnostic) => this.#note(diagnostic));
@@ -58,6 +67,7 @@ export class ModernCall<T> implements HttpCallOwner {
   /** Sends the request. Failures settle the promise; nothing is thrown. */
   start(): this {
     const { mirrored } = this.#plan;
+    if (this.#findKept()) return this;
     if (typeof mirrored === "function") {
       this.#await(mirrored, "not_sent", {
         onValue: (headers) => this.#sendWith(headers),
@@ -81,7 +91,9 @@ export class ModernCall<T> implements HttpCallOwner {
 
   onEvent(event: StreamEvent): void {
     try {
-      this.#stream ??= new AnswerStream(this.#id, this.#relay, (diagnostic) => this.#note(diagnostic));
+      this.#stream ??= new AnswerStream(this.#id, this.#relay, this.#context.cache, (diagnostic) =>
+        this.#note(diagnostic),
+      );
       const message = this.#stream.read(event);
       if (message === undefined) return;
       this.#http?.finish();
@@ -93,13 +105,7 @@ export class ModernCall<T> implements HttpCallOwner {
   }
 
   onStreamEnd(evidence: DeliveryEvidence): void {
-    this.#failOrRetry(
-      new RemoteConnectorError("stream_ended", {
-        message: "The stream ended without the response.",
-        delivery: "unknown",
-        details: { reason: "end of stream", evidence },
-      }),
-    );
+    this.#failOrRetry(streamEnded(evidence));
   }
 
   onFailure(error: RemoteConnectorError, noConnection: boolean): void {
@@ -116,10 +122,31 @@ export class ModernCall<T> implements HttpCallOwner {
     if (this.#settle()) this.#settlement.abort(reason, delivery);
   }
 
+  /** Whether a kept result, or an abort that stands in its way, has settled the call. */
+  #findKept(): boolean {
+    const { cache } = this.#context;
+    const { request, options, shape } = this.#plan;
+    if (cache === undefined || this.#input !== undefined) return false;
+    try {
+      this.#place = cache.placeOf(request.method, request.paramsJson);
+      if (this.#place === undefined || options.cache === "refresh" || options.signal?.aborted === true) return false;
+      const kept = cache.find(this.#place);
+      if (kept !== undefined) this.#deliver(kept.result, kept.message, shape);
+      return kept !== undefined;
+    } catch (error) {
+      this.#failInternally(error);
+      return true;
+    }
+  }
+
   #send(): void {
     const { request, options, deadlines } = this.#plan;
     const { config, endpoint } = this.#context;
     const { signal, logLevel, capabilities } = options;
+    if (this.#watch.isOver) {
+      this.#fail(this.#watch.totalTimeout(this.#http === undefined ? "not_sent" : "answered", this.#evidence()));
+      return;
+    }
     this.#attempt += 1;
     this.#id = this.#context.nextId();
     this.#stream = undefined;
@@ -160,7 +187,13 @@ export class ModernCall<T> implements HttpCallOwner {
         if (this.#plan.shapeAsks === undefined) this.#ask(verdict.result);
         else this.#deliver(verdict.result, message, this.#plan.shapeAsks);
         return;
+      case "task":
+        this.#deliver(verdict.result, message, this.#plan.shapeTask ?? refuseTask);
+        return;
       case "result":
+        if (this.#place !== undefined && this.#input === undefined) {
+          this.#context.cache?.keep(this.#place, verdict.result, message);
+        }
         this.#deliver(verdict.result, message, this.#plan.shape);
     }
   }
@@ -229,7 +262,7 @@ export class ModernCall<T> implements HttpCallOwner {
     const { method } = this.#plan.request;
     const canRetry = this.#input === undefined && !endpoint.isClosed;
     const delayMs = canRetry ? readRetryDelayMs(method, error, this.#retries, config.readRetries) : undefined;
-    if (delayMs === undefined || delayMs >= this.#watch.timeLeft()) {
+    if (delayMs === undefined || this.#watch.isOver || delayMs >= this.#watch.timeLeft()) {
       this.#fail(error);
       return;
     }
@@ -238,12 +271,7 @@ export class ModernCall<T> implements HttpCallOwner {
   }
 
   #pause(delayMs: number, delivery: Delivery, onOver: () => void): void {
-    const { clock } = this.#context;
-    const begin = (signal: AbortSignal): Promise<void> =>
-      new Promise((resolve) => {
-        const cancel = clock.schedule(delayMs, resolve);
-        signal.addEventListener("abort", cancel, { once: true });
-      });
+    const begin = (signal: AbortSignal): Promise<void> => this.#watch.pause(delayMs, signal);
     this.#await(begin, delivery, { onValue: onOver, onError: (error) => this.#failInternally(error) });
   }
 
@@ -288,15 +316,7 @@ export class ModernCall<T> implements HttpCallOwner {
   }
 
   #failInternally(cause: unknown): void {
-    const evidence = this.#evidence();
-    this.#fail(
-      new RemoteConnectorError("internal_error", {
-        message: "A fault inside the client ended the call.",
-        delivery: evidence.handedOver ? "unknown" : "not_sent",
-        details: { reason: "unexpected throw", evidence },
-        cause,
-      }),
-    );
+    this.#fail(internalFault(cause, this.#evidence()));
   }
 
   #settle(): boolean {
@@ -314,17 +334,13 @@ interface Continuation<V> {
 
 const FAIL = { kind: "fail" } as const;
 
+function refuseTask(): never {
+  throw invalidAnswer("a task where none was declared");
+}
+
 const DIAGNOSTICS_KEPT = 100;
 
 const STREAM_HEAD: AnswerHead = { status: 200, mediaType: "text/event-stream", headers: {} };
-
-const NOTHING_SENT: DeliveryEvidence = {
-  handedOver: false,
-  headersSeen: false,
-  messages: 0,
-  elapsedMs: 0,
-  attempts: 0,
-};
 
 function sameHeaders(a: readonly MirroredHeader[], b: readonly MirroredHeader[]): boolean {
   return a.length === b.length && a.every(({ header, value }, i) => header === b[i]?.header && value === b[i]?.value);

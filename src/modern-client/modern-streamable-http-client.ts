@@ -29,6 +29,7 @@ import type {
   InputRequiredResult,
   ListAllToolsOptions,
   ManualInput,
+  TaskOptions,
   ToolCallOptions,
 } from "./call-options.js";
 import { type ModernStreamableHTTPClientOptions, resolveModernClientOptions } from "./client-options.js";
@@ -36,6 +37,10 @@ import { PROMPTS, readAll, readPage, readPages, RESOURCES, TEMPLATES } from "./l
 import type { CompletionParams, ListParams, PromptParams, ResourceParams } from "./method-params.js";
 import { recogniseMissing } from "./missing-resource.js";
 import { identity, RequestStarter } from "./request-starter.js";
+import type { TaskState } from "./task-types.js";
+import { TaskCaller, type TaskHandle, type TaskUpdate } from "./tasks/index.js";
+import type { KeepListeningOptions, KeptSubscription, ListenOptions, Subscription } from "./subscriptions/index.js";
+import { type SubscriptionFilter, Subscriptions } from "./subscriptions/index.js";
 import { ToolCaller } from "./tool-caller.js";
 
 /**
@@ -51,11 +56,15 @@ import { ToolCaller } from "./tool-caller.js";
 export class ModernStreamableHTTPClient {
   readonly #requests: RequestStarter;
   readonly #tools: ToolCaller;
+  readonly #subscriptions: Subscriptions;
+  readonly #tasks: TaskCaller;
 
   /** Throws `invalid_options`, `invalid_url` or `invalid_header`. Opens no connection. */
   constructor(options: ModernStreamableHTTPClientOptions) {
     this.#requests = new RequestStarter(resolveModernClientOptions(options));
     this.#tools = new ToolCaller(this.#requests);
+    this.#subscriptions = new Subscriptions(this.#requests);
+    this.#tasks = new TaskCaller(this.#requests);
   }
 
   /**
@@ -129,7 +138,7 @@ export class ModernStreamableHTTPClient {
 
   /**
    * The resources page by page, each page asked for when the one before was taken; the caps of {@link listAllResources}
-   * hold. A cursor that the server refuses ends it with the server's error.
+   * hold, and `totalTimeoutMs` is that of each page. A cursor that the server refuses ends it with the server's error.
    */
   resourcePages(options: CallOptions = {}): AsyncGenerator<readonly Resource[], void, undefined> {
     return readPages(this.#requests, RESOURCES, options);
@@ -217,6 +226,43 @@ export class ModernStreamableHTTPClient {
     return this.#requests.call("completion/complete", params, options, parseCompletion);
   }
 
+  /**
+   * Follows a task that `onTask` told of, here or in another process, to what the call would have returned.
+   *
+   * Rejects as a `callTool` whose task it is, always `answered` and with `details.taskId`: with `peer_error`,
+   * `task_cancelled`, `task_expired` and `task_not_found` among others. All methods about tasks need the option `tasks`. Source: ext-tasks, Task Polling.
+   */
+  resumeTask(task: TaskHandle, options: TaskOptions & WithDetail): Promise<DetailedResult<CallToolResult>>;
+  resumeTask(task: TaskHandle, options?: TaskOptions): Promise<CallToolResult>;
+  resumeTask(task: TaskHandle, options: TaskOptions & Partial<WithDetail> = {}): Promise<unknown> {
+    return this.#tasks.resume(task, options);
+  }
+
+  /** How a task stands. Rejects with `task_not_found` (`answered`). Source: ext-tasks, Task Polling. */
+  getTask(task: TaskHandle, options: CallOptions & WithDetail): Promise<DetailedResult<TaskState>>;
+  getTask(task: TaskHandle, options?: CallOptions): Promise<TaskState>;
+  getTask(task: TaskHandle, options: CallOptions & Partial<WithDetail> = {}): Promise<unknown> {
+    return this.#tasks.get(task, options);
+  }
+
+  /**
+   * Answers what a task asks, all of it or a part; never repeated by itself. The server may show it later.
+   *
+   * Rejects with `task_not_found` (`answered`). Source: ext-tasks, Task Update Requests.
+   */
+  updateTask(update: TaskUpdate, options: CallOptions = {}): Promise<void> {
+    return this.#tasks.update(update, options);
+  }
+
+  /**
+   * Asks the server to end a task, which it may do later or not at all.
+   *
+   * Rejects with `task_not_found` (`answered`). Source: ext-tasks, Task Cancellation.
+   */
+  cancelTask(task: TaskHandle, options: CallOptions = {}): Promise<void> {
+    return this.#tasks.cancel(task, options);
+  }
+
   /** Sends a request of any method. `params._meta` and `options.meta` are merged. */
   request(
     method: string,
@@ -228,9 +274,19 @@ export class ModernStreamableHTTPClient {
     return this.#requests.call(method, params, options, identity);
   }
 
+  /** Subscribes. Throws `invalid_options` or `invalid_argument`; the handle tells the rest. Source: 2026-07-28, Subscriptions. */
+  listen(filter: SubscriptionFilter, options: ListenOptions = {}): Subscription {
+    return this.#subscriptions.listen(filter, options);
+  }
+
+  /** As {@link listen}, but opened again after a pause whenever it ends, with one `refresh` after every gap. */
+  keepListening(filter: SubscriptionFilter, options: KeepListeningOptions = {}): KeptSubscription {
+    return this.#subscriptions.keepListening(filter, options);
+  }
+
   /** Ends what runs with `cancelled` and drops all connections. Sends nothing. Idempotent. */
-  close(): Promise<void> {
-    return this.#requests.close();
+  async close(): Promise<void> {
+    await Promise.all([this.#subscriptions.close(), this.#requests.close()]);
   }
 }
 

@@ -11,7 +11,12 @@ export type LoadValidator = () => Promise<SchemaValidator>;
  */
 export function validatorLoader(given: SchemaValidator | undefined): LoadValidator {
   let loading = given === undefined ? undefined : Promise.resolve(given);
-  return () => (loading ??= loadOwn());
+  return () => {
+    loading ??= loadOwn();
+    // What failed once may be there the next time.
+    loading.catch(() => (loading = undefined));
+    return loading;
+  };
 }
 
 async function loadOwn(): Promise<SchemaValidator> {
@@ -49,5 +54,15 @@ export function invalidOutput(
     message: `The output of the tool ${JSON.stringify(tool)} does not fit its schema: ${reason}`,
     delivery: "answered",
     details: { tool, verdict: verdict.kind, path, reason },
+  });
+}
+
+/** Output that could not be judged, as an error: the tool was run, and its answer is here. */
+export function unjudgedOutput(tool: string, reason: string, cause?: unknown): RemoteConnectorError<"invalid_output"> {
+  return new RemoteConnectorError("invalid_output", {
+    message: `The output of the tool ${JSON.stringify(tool)} could not be judged: ${reason}.`,
+    delivery: "answered",
+    details: { tool, verdict: "not_judged", path: "", reason },
+    cause,
   });
 }

@@ -2,6 +2,7 @@ import { deliveryOf, isRemoteConnectorError } from "../errors.js";
 import type { JsonObject, RawListPage } from "../protocol/index.js";
 import type { Settlement } from "../transport/index.js";
 import { type CallOptions, checkCallOptions } from "./call-options.js";
+import type { CallWatch } from "./call-watch.js";
 import { prepareRequest } from "./request-message.js";
 import { NO_HEADERS, type RequestStarter } from "./request-starter.js";
 
@@ -10,8 +11,8 @@ export class PageSource {
   readonly #starter: RequestStarter;
   readonly #method: string;
   readonly #entriesOf: (result: JsonObject) => readonly unknown[];
-  readonly #options: CallOptions;
-  readonly #startedAt: number;
+  #options: CallOptions;
+  #watch: CallWatch | undefined;
   #last: Promise<unknown> | undefined;
 
   constructor(
@@ -25,7 +26,6 @@ export class PageSource {
     this.#entriesOf = entriesOf;
     // The walk is one call; its pages are not the caller's.
     this.#options = { ...options, onSettled: undefined };
-    this.#startedAt = starter.config.transport.clock.now();
   }
 
   /** The caller's own reason to end the walk, and how far its last page got. */
@@ -37,16 +37,23 @@ export class PageSource {
     return this.#last;
   }
 
+  /** The next page is a call of its own: what the caller does between two pages is not the walk's time. */
+  beginAnew(): void {
+    this.#watch = undefined;
+  }
+
   async fetch(cursor: string | undefined): Promise<RawListPage> {
     const options = this.#options;
     checkCallOptions(options);
-    const { clock } = this.#starter.config.transport;
+    const isRestart = cursor === undefined && this.#last !== undefined;
+    if (isRestart) this.#options = { ...options, cache: "refresh" };
     const deadlines = this.#starter.lifecycleDeadlines(options);
-    const totalTimeoutMs = Math.max(1, deadlines.totalTimeoutMs - (clock.now() - this.#startedAt));
+    this.#watch ??= this.#starter.watch(deadlines, options.signal);
     const page = this.#starter.start({
       request: prepareRequest(this.#method, cursor === undefined ? {} : { cursor }, options.meta),
-      options,
-      deadlines: { ...deadlines, totalTimeoutMs },
+      options: this.#options,
+      deadlines,
+      watch: this.#watch,
       mirrored: NO_HEADERS,
       shape: ({ result, message }) => ({
         entries: this.#entriesOf(result),

@@ -11,6 +11,8 @@ export interface OutgoingRequest {
   readonly name: string | undefined;
   /** The arguments of a tool call, as they stand in `paramsJson`. */
   readonly argumentsJson?: string | undefined;
+  /** The input that the params carry, beside `paramsJson`. */
+  readonly input?: RoundInput | undefined;
   /** The caller's own `_meta`. */
   readonly meta: JsonObject | undefined;
 }
@@ -30,7 +32,8 @@ const VISIBLE = /^[!-~]+$/;
 /** Prepares a request of any method. Throws `invalid_argument` (`not_sent`) for what can't be sent. */
 export function prepareRequest(method: string, params: JsonObject = {}, meta?: JsonObject): OutgoingRequest {
   if (!VISIBLE.test(method)) refuseArgument("method", "must be visible ASCII");
-  const { _meta: own, ...members } = params;
+  const { _meta: own, inputResponses, requestState, ...members } = params;
+  if (typeof params["toJSON"] === "function") refuseArgument("params", "must be plain data");
   if (own !== undefined && !isJsonObject(own)) refuseArgument("params._meta", "must be an object");
   const nameMember = NAMED_BY.get(method);
   const name = nameMember === undefined ? undefined : members[nameMember];
@@ -40,7 +43,20 @@ export function prepareRequest(method: string, params: JsonObject = {}, meta?: J
     paramsJson: encodeJson("params", members).slice(1, -1),
     name: typeof name === "string" ? name : undefined,
     meta: own === undefined ? meta : { ...own, ...meta },
+    input: readInput(inputResponses, requestState),
   };
+}
+
+/** Checks the members that a request carries in answer to a result that asked. Throws `invalid_argument` (`not_sent`). */
+export function readInput(inputResponses: unknown, requestState: unknown): RoundInput | undefined {
+  if (inputResponses === undefined && requestState === undefined) return undefined;
+  if (inputResponses !== undefined && !isJsonObject(inputResponses)) {
+    refuseArgument("inputResponses", "must be an object");
+  }
+  if (requestState !== undefined && typeof requestState !== "string")
+    refuseArgument("requestState", "must be a string");
+  const responsesJson = inputResponses === undefined ? undefined : encodeJson("inputResponses", inputResponses);
+  return { responsesJson, state: requestState };
 }
 
 /** Prepares a `tools/call`; arguments given as {@link RawJson} keep their text. Throws `invalid_argument` (`not_sent`). */

@@ -2,7 +2,6 @@ import { choiceOption } from "../options.js";
 import {
   type DetailedResult,
   type Diagnostic,
-  isJsonObject,
   type JsonObject,
   type MirroredHeader,
   type WithDetail,
@@ -16,11 +15,11 @@ import {
 } from "../transport/index.js";
 import { type CallOptions, checkCallOptions } from "./call-options.js";
 import { type CallContext, type CallOutcome, type CallPlan, rawResultOf } from "./call-plan.js";
-import { OpenWaits } from "./call-watch.js";
+import { CallWatch, OpenWaits } from "./call-watch.js";
 import type { ModernClientConfig } from "./client-options.js";
 import { ModernCall } from "./modern-call.js";
-import { encodeJson } from "./encode-json.js";
-import { prepareRequest, refuseArgument } from "./request-message.js";
+import { ResponseCache } from "./response-cache.js";
+import { type OutgoingRequest, prepareRequest, readInput, refuseArgument } from "./request-message.js";
 
 /** Makes of a call's outcome what its caller gets. May throw a `RemoteConnectorError`. */
 export type Shape<T> = (result: JsonObject, outcome: CallOutcome) => T;
@@ -46,8 +45,20 @@ export class RequestStarter {
     this.endpoint = new HttpEndpoint(config.url, config.transport, config.authorize);
     const { endpoint } = this;
     const { clock } = config.transport;
-    const nextId = (): number => (this.#lastId += 1);
-    this.#context = { config, endpoint, clock, lifetimes: endpoint.lifetimes, waits: this.#waits, nextId };
+    const nextId = (): number => this.nextId();
+    const { lifetimes } = endpoint;
+    const cache = config.cache === undefined ? undefined : new ResponseCache(config.cache);
+    this.#context = { config, endpoint, clock, lifetimes, waits: this.#waits, cache, nextId };
+  }
+
+  /** What is kept of earlier results, when anything is. */
+  get cache(): ResponseCache | undefined {
+    return this.#context.cache;
+  }
+
+  /** The next request id: unique for the client's life, from 1. */
+  nextId(): number {
+    return (this.#lastId += 1);
   }
 
   /** Ends everything with `cancelled`. Idempotent. */
@@ -60,6 +71,11 @@ export class RequestStarter {
     return new ModernCall(this.#context, plan).start().promise;
   }
 
+  /** The watch over a call that takes more requests than one. */
+  watch(deadlines: Deadlines, signal: AbortSignal | undefined): CallWatch {
+    return new CallWatch(this.#context, deadlines, signal);
+  }
+
   /** A request without mirrored arguments, checked. What can't be sent is refused by the promise, which knows its verdict. */
   call(
     method: string,
@@ -70,13 +86,14 @@ export class RequestStarter {
   ): Promise<unknown> {
     try {
       checkCallOptions(options);
+      const request = prepareRequest(method, params, options.meta);
       return this.start({
-        request: prepareRequest(method, params, options.meta),
+        request,
         options,
         deadlines: isSoonOver ? this.lifecycleDeadlines(options) : this.deadlines(options),
         refine,
         mirrored: NO_HEADERS,
-        ...inputOf<unknown>(options, shapeOf(identity, options)),
+        ...inputOf<unknown>(options, shapeOf(identity, options), request),
         shape: shapeOf(shape, options),
       });
     } catch (error) {
@@ -133,27 +150,19 @@ export function detailed<T>(shape: Shape<T>): (outcome: CallOutcome) => Detailed
   });
 }
 
-/** What a call's options say of input: what the request carries, and who answers when the server asks for more. */
+/** What a call says of input: what its request carries, and who answers when the server asks for more. */
 export function inputOf<T>(
   options: CallOptions,
   shape: CallPlan<T>["shape"],
+  request?: OutgoingRequest,
 ): Pick<CallPlan<T>, "input" | "shapeAsks"> {
-  const { inputResponses, requestState } = options;
-  const input = choiceOption("input", options.input, ["handlers", "return"]);
-  if (inputResponses === undefined && requestState === undefined && input !== "return") return NO_INPUT;
-  if (inputResponses !== undefined && !isJsonObject(inputResponses))
-    refuseArgument("inputResponses", "must be an object");
-  if (requestState !== undefined && typeof requestState !== "string")
-    refuseArgument("requestState", "must be a string");
-  const responsesJson = inputResponses === undefined ? undefined : encodeJson("inputResponses", inputResponses);
-  const carries = inputResponses !== undefined || requestState !== undefined;
-  return {
-    input: carries ? { responsesJson, state: requestState } : undefined,
-    shapeAsks: input === "return" ? shape : undefined,
-  };
+  const given = readInput(options.inputResponses, options.requestState);
+  const carried = request?.input;
+  if (given !== undefined && carried !== undefined)
+    refuseArgument("params", "must not carry input that the options carry");
+  const isReturned = choiceOption("input", options.input, ["handlers", "return"]) === "return";
+  return { input: given ?? carried, shapeAsks: isReturned ? shape : undefined };
 }
-
-const NO_INPUT = {};
 
 export function rejected(error: unknown, { onSettled }: CallOptions): Promise<never> {
   const settlement = new Settlement<never>(typeof onSettled === "function" ? onSettled : undefined);

@@ -18,12 +18,13 @@ import {
   walkTools,
   type WithDetail,
 } from "../protocol/index.js";
+import type { SchemaVerdict } from "../protocol/json-schema/index.js";
 import { Settlement } from "../transport/index.js";
 import { type CallOptions, checkCallOptions, type ListAllToolsOptions, type ToolCallOptions } from "./call-options.js";
-import type { CallOutcome } from "./call-plan.js";
+import type { CallOutcome, CallPlan } from "./call-plan.js";
 import type { KnownContract } from "./contract-book.js";
 import { ContractResolver } from "./contract-resolver.js";
-import { invalidOutput, judgeOutput } from "./output-check.js";
+import { invalidOutput, judgeOutput, unjudgedOutput } from "./output-check.js";
 import { PageSource, settleFailedWalk } from "./page-source.js";
 import { type OutgoingRequest, prepareToolCall } from "./request-message.js";
 import {
@@ -36,6 +37,7 @@ import {
   type RequestStarter,
   shapeOf,
 } from "./request-starter.js";
+import { startWithTasks } from "./tasks/index.js";
 
 /** The tools of a server: their lists, and calls with the headers that a tool's definition asks for. */
 export class ToolCaller {
@@ -44,7 +46,7 @@ export class ToolCaller {
 
   constructor(starter: RequestStarter) {
     this.#starter = starter;
-    this.#contracts = new ContractResolver((onPage) => this.#walk(this.#pages({}), { onPage }));
+    this.#contracts = new ContractResolver((onPage) => this.#walk(this.#pages({ cache: "refresh" }), { onPage }));
   }
 
   list(cursor: string | undefined, options: DetailableOptions): Promise<unknown> {
@@ -97,6 +99,7 @@ export class ToolCaller {
     const { name } = call;
     const { loadValidator } = this.#starter.config.input;
     let used = this.#find(name, options);
+    const watch = this.#starter.watch(this.#starter.deadlines(options), options.signal);
     const calling = this.#start<DetailedResult<CallToolResult>>({
       request: prepareToolCall(name, call.arguments, options.meta),
       name,
@@ -113,15 +116,28 @@ export class ToolCaller {
     if (schemaOf() !== undefined) loadValidator().catch(ignore);
     const settlement = new Settlement<unknown>(options.onSettled);
     calling.then(
-      async (answer) => {
-        try {
-          const output = await judgeOutput(schemaOf(), answer.result, loadValidator);
+      (answer) => {
+        const conclude = (output: SchemaVerdict | undefined): void => {
           const failure = options.outputCheck === "enforce" && output !== undefined && invalidOutput(name, output);
           if (failure) settlement.fail(failure);
           else settlement.resolve(options.detail === true ? { ...answer, verdicts: { output } } : answer.result);
-        } catch (error) {
-          settlement.abort(error, "answered");
-        }
+        };
+        const failed = (reason: string, cause?: unknown): void => {
+          // The tool was run, and its answer is here: only who insists on the verdict loses it.
+          if (options.outputCheck === "enforce") settlement.fail(unjudgedOutput(name, reason, cause));
+          else conclude(undefined);
+        };
+        watch.wait(
+          {
+            begin: () => judgeOutput(schemaOf(), answer.result, loadValidator),
+            onValue: conclude,
+            onError: (cause) => failed("the validator failed", cause),
+            onAbort: (reason) => settlement.abort(reason, "answered"),
+            onDeadline: () => failed("the deadline passed before the verdict"),
+            onClosed: () => failed("the client was closed before the verdict"),
+          },
+          { untimed: false },
+        );
       },
       (error: unknown) => settlement.abort(error, deliveryOf(calling) ?? "unknown"),
     );
@@ -138,15 +154,16 @@ export class ToolCaller {
       return mirrorCall(contractOf(found, name), request);
     };
     const isToBeFound = known.kind === "unknown" && this.#starter.config.unknownTools === "list";
-    return this.#starter.start({
+    const plan: CallPlan<T> = {
       request,
       options,
       deadlines: this.#starter.deadlines(options),
-      mirrored: isToBeFound ? () => this.#contracts.find(name).then(mirror) : mirror(known),
-      correctHeaders: () => this.#contracts.findAnew(name).then(mirror),
+      mirrored: isToBeFound ? (signal: AbortSignal) => this.#contracts.find(name, signal).then(mirror) : mirror(known),
+      correctHeaders: (signal: AbortSignal) => this.#contracts.findAnew(name, signal).then(mirror),
       ...inputOf(options, shape),
       shape,
-    });
+    };
+    return startWithTasks(this.#starter, plan, options);
   }
 
   async #walk(

@@ -27,8 +27,18 @@ export type DiagnosticKind =
   | "handler_failed"
   /** A declared method is not there; its list reads as empty. */
   | "declared_but_missing"
+  /** The state of a task came with the result type of its creation. */
+  | "task_result_type"
   /** A list walk was begun again because the server refused its cursor. */
-  | "walk_restarted";
+  | "walk_restarted"
+  /** A notification on a subscription's stream before its acknowledgement. It was left out. */
+  | "before_acknowledgement"
+  /** A second acknowledgement of a subscription. It was ignored. */
+  | "acknowledged_again"
+  /** A notification of a kind that the subscription's acknowledgement does not have. It was passed on. */
+  | "not_acknowledged"
+  /** A notification of another subscription on this one's stream. It was left out. */
+  | "other_subscription";
 
 /** Something tolerated. `message` is for people; decide by `kind`. */
 export interface Diagnostic {

@@ -36,6 +36,7 @@ const READS: ReadonlySet<string> = new Set([
   "prompts/list",
   "prompts/get",
   "completion/complete",
+  "tasks/get",
 ]);
 
 /** Whether a request of this method changes nothing on the server. */
@@ -69,6 +70,8 @@ const PASSING: ReadonlySet<string> = new Set([
  */
 export function retryAdvice(error: unknown, situation: RetrySituation): RetryAdvice {
   if (!isRemoteConnectorError(error)) return { kind: "never" };
+  // The server works on the call, whatever became of a look at its task.
+  if (error.details.taskId !== undefined && !mayRepeat(situation)) return { kind: "never" };
   if (needsAuthorization(error)) return { kind: "after_authorization" };
   const isBusy = saysBusy(error);
   if (!isBusy && !PASSING.has(error.code) && !isFullQueue(error)) {
@@ -100,14 +103,20 @@ function needsAuthorization(error: AnyRemoteConnectorError): boolean {
 }
 
 function isFullQueue(error: AnyRemoteConnectorError): boolean {
-  return error.code === "limit_exceeded" && error.delivery === "not_sent";
+  return error.code === "limit_exceeded" && error.details.option === "maxQueuedRequests";
 }
 
-/** A gateway's answer is known; what became of the request behind it, only its data can say. */
+/**
+ * A gateway's answer is known; what became of the request behind it, only its data can say. One that gave up waiting, or got
+ * nothing that it could hand on, leaves that open.
+ */
 function deliveryBehind(error: AnyRemoteConnectorError): Delivery {
-  if (error.code !== "peer_error" || !BUSY_CODES.has(error.details.rpcCode)) return error.delivery;
-  const { rpcData } = error.details;
-  return isJsonObject(rpcData) && rpcData["delivery"] === "unknown" ? "unknown" : error.delivery;
+  if (error.code !== "peer_error") return error.delivery;
+  const { rpcCode, rpcData, httpStatus } = error.details;
+  const told = isJsonObject(rpcData) ? rpcData["delivery"] : undefined;
+  if (told === "not_sent" || told === "answered" || told === "unknown") return told;
+  const isOpen = rpcCode !== RpcCode.upstreamRateLimited && httpStatus !== 429 && saysBusy(error);
+  return isOpen ? "unknown" : error.delivery;
 }
 
 function mayRepeat({ method = "tools/call", tool, trustsHints = false }: RetrySituation): boolean {

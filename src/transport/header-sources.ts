@@ -38,7 +38,8 @@ export function resolveHeaderSources(
   authorize?: Authorize,
   environment: Environment = process.env,
 ): ResolvedHeaders {
-  const fixed: Record<string, string> = {};
+  // Without a prototype: a header may have any name that is a token.
+  const fixed: Record<string, string> = Object.create(null);
   const later: LaterHeader[] = [];
   for (const [header, source] of Object.entries(sources)) {
     if (typeof source === "string") fixed[header] = source;
@@ -59,7 +60,8 @@ interface LaterHeader {
 
 const MAX_FILE_BYTES = 64 * 1024;
 
-function isText<K extends string>(source: object, key: K): source is Record<K, string> {
+function isText<K extends string>(source: unknown, key: K): source is Record<K, string> {
+  if (typeof source !== "object" || source === null) return false;
   const keys = Object.keys(source);
   return keys.length === 1 && keys[0] === key && typeof Reflect.get(source, key) === "string";
 }

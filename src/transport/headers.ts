@@ -35,7 +35,8 @@ const RESERVED = new Set([
  */
 export function addHeaders(list: string[], headers: HeaderMap): void {
   for (const [header, value] of Object.entries(headers)) {
-    if (!TOKEN.test(header)) refuse(JSON.stringify(header.slice(0, 64)), "not an HTTP token");
+    if (!TOKEN.test(header))
+      refuse(`${/^[!#$%&'*+.^_`|~0-9A-Za-z-]{0,64}/.exec(header)?.[0] ?? ""}…`, "not an HTTP token");
     const lower = header.toLowerCase();
     if (RESERVED.has(lower) || lower.startsWith("mcp-")) refuse(header, "reserved");
     if (typeof value !== "string" || !VALUE.test(value)) refuse(header, "a value that can't be sent");

@@ -7,7 +7,7 @@ import {
   RemoteConnectorError,
 } from "../errors.js";
 import type { StreamEvent } from "../protocol/index.js";
-import { type AnswerHead, hintsOf, isSuccess, readAnswerHead } from "./answer-head.js";
+import { type AnswerHead, deliveryByStatus, hintsOf, isSuccess, readAnswerHead } from "./answer-head.js";
 import { type AnswerReader, BodyReader, StreamReader } from "./answer-reader.js";
 import { shownUrl } from "./endpoint.js";
 import type { ExchangeControl, ExchangeHandler, ResponseHeaders } from "./exchange.js";
@@ -271,6 +271,10 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
   #dispatch(authorization: HeaderMap | undefined): void {
     if (this.#state === "ended") return;
     try {
+      if (authorization !== undefined && (typeof authorization !== "object" || authorization === null)) {
+        this.#fail("authorize_failed", "The authorizer gave no headers.", { reason: "not an object of headers" });
+        return;
+      }
       if (authorization !== undefined) addHeaders(this.#request.headers, authorization);
       this.#connect(this.#context.path);
     } catch (error) {
@@ -355,7 +359,8 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
   #failEncoded({ status, mediaType, headers }: AnswerHead): void {
     const reason = "a content encoding that was not asked for";
     const details = { status, mediaType, snippet: "", reason, ...hintsOf(headers) };
-    this.#fail("unexpected_answer", `The answer has ${reason}.`, details);
+    const error = new RemoteConnectorError("unexpected_answer", { message: `The answer has ${reason}.`, details });
+    this.#failWith(error, false, deliveryByStatus(status));
   }
 
   #fail<C extends ErrorCode>(code: C, message: string, details: ErrorDetails[C], cause?: unknown): void {
@@ -369,8 +374,8 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
       this.#fail("internal_error", "A fault inside the client ended the call.", { reason: "unexpected throw" }, error);
   }
 
-  #failWith(error: RemoteConnectorError, noConnection = false): void {
-    const seen = error.withEvidence(this.#delivery(), this.evidence());
+  #failWith(error: RemoteConnectorError, noConnection = false, delivery = this.#delivery()): void {
+    const seen = error.withEvidence(delivery, this.evidence());
     this.#tellEnd("failed", seen.delivery, seen.code);
     if (this.#end()) this.#owner.onFailure(seen, noConnection);
   }

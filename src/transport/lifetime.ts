@@ -63,8 +63,8 @@ export class Lifetimes implements LifetimeKeeper {
   open(owner: LifetimeOwner, limits: LifetimeLimits): Lifetime {
     const now = this.#clock.now();
     const lifetime = new WatchedLifetime(this.#clock, owner, limits, now, this);
-    this.#open.add(lifetime);
     if (limits.signal !== undefined) this.#watch(limits.signal, lifetime);
+    this.#open.add(lifetime);
     // Early enough for the phases to come, too: a request that is quick sets the timer once.
     this.arm(now + Math.min(limits.totalTimeoutMs, limits.connectTimeoutMs, limits.idleTimeoutMs));
     return lifetime;

@@ -137,8 +137,12 @@ class UndiciHandler implements Dispatcher.DispatchHandler, ExchangeControl, Cont
   }
 
   onDecodedEnd(): void {
-    this.#decoder = undefined;
-    this.#handler.onResponseEnd(this);
+    // The coding ended and the exchange did not: what follows belongs to nobody, and its end would never be told.
+    if (!this.#isOver) this.abort(new Error("The answer goes on after the end of its coding."));
+    else {
+      this.#decoder = undefined;
+      this.#handler.onResponseEnd(this);
+    }
   }
 
   onDecodeFailure(error: Error): void {

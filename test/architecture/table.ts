@@ -44,6 +44,8 @@ export const TABLE: Readonly<Record<string, FolderRule>> = {
   },
   "modern-client": { imports: [...BASE, "protocol/json-schema", "transport/process"], packages: [] },
   "modern-client/input": { imports: [...BASE, "protocol/json-schema"], packages: [], internal: true },
+  "modern-client/subscriptions": { imports: BASE, packages: [], internal: true },
+  "modern-client/tasks": { imports: [...BASE, "modern-client/input"], packages: [], internal: true },
   "legacy-client": { imports: [...BASE, "transport/process"], packages: [] },
   connect: { imports: [...BASE, ...CLIENTS], packages: [] },
   oauth: { imports: BASE, packages: ["jose", "oauth4webapi", "zod"] },

@@ -75,8 +75,9 @@ function answererOf(key: string, request: InputRequest, { handlers, loadValidato
     }
     case "sampling": {
       const { createMessage, ...accepted } = sampling ?? missing(key, "sampling");
-      const { tools, toolChoice, includeContext = "none" } = request.params;
-      if ((tools !== undefined || toolChoice !== undefined) && accepted.tools !== true) missing(key, "sampling.tools");
+      const { tools = null, toolChoice = null } = request.params;
+      const includeContext = request.params["includeContext"] ?? "none";
+      if ((tools !== null || toolChoice !== null) && accepted.tools !== true) missing(key, "sampling.tools");
       if (includeContext !== "none" && accepted.context !== true) missing(key, "sampling.context");
       return async (context) => {
         const result: unknown = await createMessage(request.params, context);

@@ -1,5 +1,6 @@
 export {
   capabilitiesOf,
+  checkHandlers,
   type FormAnswer,
   type FormRequest,
   type InputContext,

@@ -43,7 +43,7 @@ export function readAsks(result: JsonObject): InputAsks {
 function readRequest(request: unknown): InputRequest {
   const method = isJsonObject(request) ? request["method"] : undefined;
   if (!isJsonObject(request) || typeof method !== "string") throw invalidAnswer("an input request without a method");
-  const { params = {} } = request;
+  const params = request["params"] ?? {};
   if (!isJsonObject(params)) throw invalidAnswer("an input request whose params are no object");
   if (method === "roots/list") return { kind: "roots" };
   if (method === "elicitation/create") return readElicitation(params);
@@ -52,7 +52,8 @@ function readRequest(request: unknown): InputRequest {
 }
 
 function readElicitation(params: JsonObject): InputRequest {
-  const { mode = "form", message, requestedSchema, url } = params;
+  const { message, requestedSchema, url } = params;
+  const mode = params["mode"] ?? "form";
   if (mode !== "form" && mode !== "url") {
     return {
       kind: "unknown",
@@ -71,14 +72,19 @@ function readElicitation(params: JsonObject): InputRequest {
 
 /** A person is only sent where nobody on the way can read or change what is said. */
 function requireSafeLink(text: string): void {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url.hostname))) return;
+  const url = PLAIN.test(text) && URL.canParse(text) ? new URL(text) : undefined;
+  const isSafe = url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url.hostname));
+  // What comes before an @ is made to look like a host.
+  if (isSafe && url.username === "" && url.password === "") return;
   throw new RemoteConnectorError("invalid_url", {
-    message: "The server asks for a visit to a URL that is neither https nor http on loopback.",
+    message: "The server asks for a visit to a URL that nobody should be sent to.",
     delivery: "answered",
-    details: { url: url === undefined ? "" : shownUrl(url), reason: "neither https nor http on loopback" },
+    details: { url: url === undefined ? "" : shownUrl(url), reason: "not a plain https URL, or http on loopback" },
   });
 }
+
+/** URLs are ASCII; browsers drop some characters and hide others, so that what is shown would not be what is opened. */
+const PLAIN = /^[!-~]+$/;
 
 function readSampling(params: JsonObject): InputRequest {
   const { messages, maxTokens } = params;

@@ -1,4 +1,5 @@
-import type { Implementation, JsonObject } from "../../protocol/index.js";
+import { refuseOption, refuseUnknownOptions } from "../../options.js";
+import { type Implementation, isJsonObject, type JsonObject } from "../../protocol/index.js";
 
 /** Who asks, and for how long it matters. */
 export interface InputContext {
@@ -89,4 +90,30 @@ export function capabilitiesOf({ elicitation, sampling, roots }: InputHandlers):
   }
   if (roots !== undefined) capabilities["roots"] = {};
   return capabilities;
+}
+
+/** Throws `invalid_options` for a handler that nobody would ever call, or that can't be called. */
+export function checkHandlers(handlers: InputHandlers): void {
+  checkGroup("handlers", handlers, ["elicitation", "roots", "sampling"]);
+  const { elicitation, sampling, roots } = handlers;
+  if (elicitation !== undefined) {
+    checkGroup("handlers.elicitation", elicitation, ["form", "url"]);
+    checkFunction("handlers.elicitation.form", elicitation.form);
+    checkFunction("handlers.elicitation.url", elicitation.url);
+  }
+  if (sampling !== undefined) {
+    checkGroup("handlers.sampling", sampling, ["context", "createMessage", "tools"]);
+    if (typeof sampling.createMessage !== "function")
+      refuseOption("handlers.sampling.createMessage", "must be a function");
+  }
+  checkFunction("handlers.roots", roots);
+}
+
+function checkGroup(option: string, group: unknown, known: readonly string[]): void {
+  if (!isJsonObject(group)) refuseOption(option, "must be an object");
+  refuseUnknownOptions(group, known);
+}
+
+function checkFunction(option: string, value: unknown): void {
+  if (value !== undefined && typeof value !== "function") refuseOption(option, "must be a function");
 }

@@ -339,7 +339,7 @@ describe.each(EXCHANGES)("over $name", ({ create, sharedConnections }) => {
   });
 
   describe("F-8: nothing is left", () => {
-    it("after 400 calls that end in every way: no listener, no timer, no socket beyond the pool", async () => {
+    it("after 2,000 calls that end in every way: no listener, no timer, no socket beyond the pool", async () => {
       let turn = 0;
       const server = await serve((request) => {
         turn += 1;
@@ -347,10 +347,10 @@ describe.each(EXCHANGES)("over $name", ({ create, sharedConnections }) => {
         else if (turn % 4 === 1) request.socket.write(ok(idOf(request)));
         else if (turn % 4 === 2) request.socket.write(streamHead + chunk(progress(idOf(request), 1)));
       });
-      const client = connect(server.url, { maxConcurrentRequests: 8 });
+      const client = connect(server.url, { maxConcurrentRequests: 16, maxQueuedRequests: 2_000 });
       const controller = new AbortController();
       const before = process.getActiveResourcesInfo().filter((resource) => resource === "Timeout").length;
-      const calls = Array.from({ length: 400 }, (_, index) => {
+      const calls = Array.from({ length: 2_000 }, (_, index) => {
         const aborting = new AbortController();
         const promise = client.callTool(call, {
           contract,

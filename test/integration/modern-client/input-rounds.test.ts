@@ -328,7 +328,6 @@ describe("by hand", () => {
   it.each([
     ["inputResponses", { inputResponses: [] }],
     ["requestState", { requestState: 1 }],
-    ["capabilities", { capabilities: { toJSON: () => undefined } }],
   ])("W-34: %s that can't be sent is invalid_argument", async (argument, options) => {
     const server = await serveRounds();
     const client = connect(server.url);

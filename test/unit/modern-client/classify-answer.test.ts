@@ -77,7 +77,6 @@ describe("classifyAnswer", () => {
     ["a notification", { jsonrpc: "2.0", method: "x" }],
     ["an error of another id", { jsonrpc: "2.0", id: 8, error }],
     ["a resultType that nobody knows", response({ result: { resultType: "later" } })],
-    ["a task that was not declared", response({ result: { resultType: "task" } })],
     ["a resultType that is no string", response({ result: { resultType: 1 } })],
   ])("W-9, W-10, W-11: %s is an invalid answer, unknown", (_, body) => {
     expect(answer(200, "application/json", body)).toMatchObject({
@@ -98,6 +97,18 @@ describe("classifyAnswer", () => {
     expect(answer(200, "application/json", response({ result }), { method: "tools/list" })).toMatchObject({
       error: { code: "invalid_answer" },
     });
+  });
+
+  it("W-10, W-41: a task is one on tools/call and tasks/get only", () => {
+    const result = { resultType: "task", taskId: "t" };
+    for (const method of ["tools/call", "tasks/get"]) {
+      expect(answer(200, "application/json", response({ result }), { method })).toMatchObject({ kind: "task", result });
+    }
+    for (const method of ["tools/list", "prompts/get", "tasks/update"]) {
+      expect(answer(200, "application/json", response({ result }), { method })).toMatchObject({
+        error: { code: "invalid_answer", delivery: "unknown" },
+      });
+    }
   });
 
   it("W-11: error null beside a result counts as absent", () => {

@@ -51,6 +51,10 @@ describe("readAsks", () => {
     });
     expect(read("printing/print")).toEqual({ kind: "unknown", capability: "printing/print" });
     expect(read("roots/list")).toEqual({ kind: "roots" });
+    expect(read("roots/list", null)).toEqual({ kind: "roots" });
+    expect(read("elicitation/create", { mode: null, message: "m", requestedSchema: schema })).toMatchObject({
+      kind: "form",
+    });
   });
 
   it.each([["https://a.test/x?y=1"], ["http://127.0.0.1:80/"], ["http://localhost/"], ["http://[::1]/"]])(
@@ -64,12 +68,18 @@ describe("readAsks", () => {
     },
   );
 
-  it.each([["http://a.test/"], ["file:///etc/passwd"], ["javascript:alert(1)"], ["nonsense"], [""]])(
-    "W-35: nobody is sent to %j",
-    (url) => {
-      expect(() => read("elicitation/create", { mode: "url", message: "m", url })).toThrowError(
-        expect.objectContaining({ code: "invalid_url", delivery: "answered" }),
-      );
-    },
-  );
+  it.each([
+    ["http://a.test/"],
+    ["file:///etc/passwd"],
+    ["javascript:alert(1)"],
+    ["nonsense"],
+    [""],
+    ["https://bank.test@evil.test/"],
+    ["ht\ntps://a.test"],
+    ["https://a.test/\u202e"],
+  ])("W-35: nobody is sent to %j", (url) => {
+    expect(() => read("elicitation/create", { mode: "url", message: "m", url })).toThrowError(
+      expect.objectContaining({ code: "invalid_url", delivery: "answered" }),
+    );
+  });
 });

@@ -1,0 +1,98 @@
+import { parseSync } from "oxc-parser";
+
+/** What is shown, in this order: the interface, and the file that declares it. */
+const TABLES = [
+  ["ModernStreamableHTTPClientOptions", "src/modern-client/client-options.ts"],
+  ["TransportOptions", "src/transport/transport-options.ts"],
+  ["DeadlineOptions", "src/transport/transport-options.ts"],
+  ["ConnectionOptions", "src/transport/connection-options.ts"],
+  ["ClientCertificate", "src/transport/connection-options.ts"],
+  ["ProxyAddress", "src/transport/connection-options.ts"],
+  ["RequestOptions", "src/protocol/client-calls.ts"],
+  ["CallOptions", "src/modern-client/call-options.ts"],
+  ["ToolCallOptions", "src/modern-client/call-options.ts"],
+  ["ListenOptions", "src/modern-client/subscriptions/listen-options.ts"],
+  ["KeepListeningOptions", "src/modern-client/subscriptions/listen-options.ts"],
+  ["ListAllToolsOptions", "src/modern-client/call-options.ts"],
+  ["WithDetail", "src/protocol/client-calls.ts"],
+  ["ResponseCacheOptions", "src/modern-client/response-cache.ts"],
+  ["FetchExchangeOptions", "src/transport/fetch-exchange.ts"],
+  ["UndiciExchangeOptions", "src/transport/undici-exchange.ts"],
+];
+
+/**
+ * The page of options of the client: each with its type and what its docstring says.
+ *
+ * @param {(path: string) => string} read gives the text of a source file
+ * @returns {string}
+ */
+export function optionsPage(read) {
+  const names = new Set(TABLES.map(([name]) => name));
+  return `${[
+    "# Options",
+    "<!-- Generated from the docstrings of the options by `npm run docs`. Edit those. -->",
+    "What `ModernStreamableHTTPClient` and its calls can be told. A name that is not here is refused with `invalid_options`, which says what was probably meant. Durations are in milliseconds, sizes in bytes; `Infinity` is no limit.",
+    ...TABLES.map(([name, path]) => tableOf(name, path, read(path), names)),
+  ].join("\n\n")}\n`;
+}
+
+function tableOf(name, path, source, names) {
+  const { program, comments } = parseSync(path, source);
+  const exported = program.body.find((node) => node.declaration?.id?.name === name);
+  if (exported === undefined) throw new Error(`${path} exports no ${name}`);
+  const { extends: bases, body } = exported.declaration;
+  const inherited = bases.map(({ expression }) => `\`${expression.name}\``);
+  for (const base of bases) {
+    if (!names.has(base.expression.name)) throw new Error(`${base.expression.name} is on no table`);
+  }
+  const rows = body.body.map((member) => {
+    const isNeeded = member.optional ? "" : " (required)";
+    return [`\`${member.key.name}\`${isNeeded}`, typeOf(member), docAbove(member.start)];
+  });
+  return [
+    `## ${name}`,
+    docAbove(exported.start),
+    inherited.length === 0 ? "" : `With those of ${inherited.join(" and ")}.`,
+    alignedTable([["option", "type", "what it does"], ...rows]),
+  ]
+    .filter((part) => part !== "")
+    .join("\n\n");
+
+  function typeOf({ typeAnnotation }) {
+    const { start, end } = typeAnnotation.typeAnnotation;
+    const type = withoutComments(start, end)
+      .replace(/^\s*\| /, "")
+      .replace(/ \| undefined$/, "");
+    return `\`${type.replaceAll("|", "\\|")}\``;
+  }
+
+  function withoutComments(start, end) {
+    let text = "";
+    let from = start;
+    for (const comment of comments.filter((one) => one.start >= start && one.end <= end)) {
+      text += source.slice(from, comment.start);
+      from = comment.end;
+    }
+    return (text + source.slice(from, end)).replaceAll(/\s+/g, " ").trim();
+  }
+
+  /** The text of the docstring that ends right above a position, on one line. */
+  function docAbove(position) {
+    const doc = comments.find(
+      ({ end, value }) => value.startsWith("*") && end <= position && source.slice(end, position).trim() === "",
+    );
+    return (doc?.value.slice(1) ?? "")
+      .replaceAll(/^\s*\* ?/gm, "")
+      .replaceAll(/\{@link (\w+)\}/g, "`$1`")
+      .replaceAll(/\s+/g, " ")
+      .replaceAll("|", "\\|")
+      .trim();
+  }
+}
+
+/** Markdown as the formatter would have it: every column as wide as its widest cell. */
+function alignedTable([head, ...rows]) {
+  const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column].length)));
+  const line = (row) => `| ${row.map((cell, column) => cell.padEnd(widths[column])).join(" | ")} |`;
+  return [line(head), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n");
+}

@@ -1,0 +1,63 @@
+import { closedError, HttpEndpoint } from "../../transport/index.js";
+import type { RequestStarter } from "../request-starter.js";
+import { type KeptSubscription, ReopeningSubscription } from "./kept-subscription.js";
+import type { ListenContext } from "./listen-exchange.js";
+import {
+  type KeepListeningOptions,
+  type ListenOptions,
+  resolveKeepListeningOptions,
+  resolveListenOptions,
+} from "./listen-options.js";
+import { OpenSubscription, type Subscription } from "./subscription.js";
+import type { SubscriptionFilter } from "./subscription-filter.js";
+
+/**
+ * The subscriptions of one client. They have an endpoint of their own, made with the first: their turns and connections, as many
+ * as `maxConcurrentRequests`, are not those of calls.
+ */
+export class Subscriptions {
+  readonly #requests: RequestStarter;
+  readonly #open = new Set<OpenSubscription | ReopeningSubscription>();
+  #endpoint: HttpEndpoint | undefined;
+
+  constructor(requests: RequestStarter) {
+    this.#requests = requests;
+  }
+
+  /** Throws `invalid_options` or `invalid_argument` (both `not_sent`). */
+  listen(filter: SubscriptionFilter, options: ListenOptions): Subscription {
+    const plan = resolveListenOptions(this.#requests.config, filter, options);
+    return this.#start(new OpenSubscription(this.#context(), plan, this.#forget));
+  }
+
+  /** Throws `invalid_options` or `invalid_argument` (both `not_sent`). */
+  keepListening(filter: SubscriptionFilter, options: KeepListeningOptions): KeptSubscription {
+    const plan = resolveKeepListeningOptions(this.#requests.config, filter, options);
+    return this.#start(new ReopeningSubscription(this.#context(), plan, this.#forget));
+  }
+
+  /** Ends all of them as `cancelled`, the newest first. Idempotent. */
+  async close(): Promise<void> {
+    for (const subscription of [...this.#open].toReversed()) subscription.end(closedError());
+    await this.#endpoint?.close();
+  }
+
+  #start<S extends OpenSubscription | ReopeningSubscription>(subscription: S): S {
+    this.#open.add(subscription);
+    subscription.start();
+    return subscription;
+  }
+
+  #context(): ListenContext {
+    const { config, endpoint, cache } = this.#requests;
+    // After the end of the client its own endpoint refuses.
+    const own = endpoint.isClosed
+      ? endpoint
+      : (this.#endpoint ??= new HttpEndpoint(config.url, config.transport, config.authorize));
+    return { config, endpoint: own, cache, nextId: () => this.#requests.nextId() };
+  }
+
+  readonly #forget = (subscription: OpenSubscription | ReopeningSubscription): void => {
+    this.#open.delete(subscription);
+  };
+}

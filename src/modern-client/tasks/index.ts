@@ -1,0 +1,1 @@
+export { startWithTasks, TaskCaller, type TaskHandle, type TaskUpdate } from "./task-caller.js";

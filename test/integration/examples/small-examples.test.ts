@@ -1,0 +1,70 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { promisify } from "node:util";
+import { afterEach, expect, it } from "vitest";
+import { answerResult, likeModernServer, resetAt, ScriptedServer, withFaults } from "../../../src/testing/index.js";
+import type { ScriptedTool } from "../../../src/testing/index.js";
+
+const open: ScriptedServer[] = [];
+
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close();
+});
+
+async function serve(...tools: ScriptedTool[]): Promise<string> {
+  const server = await ScriptedServer.start(likeModernServer({ tools }));
+  open.push(server);
+  return server.url;
+}
+
+/** The lines that an example, built, writes about the server at `url`. */
+async function run(example: string, url: string): Promise<string[]> {
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [`build/examples/${example}.js`, url]);
+  expect(stderr).toBe("");
+  return stdout.trimEnd().split("\n");
+}
+
+const text = (words: string): object => ({ content: [{ type: "text", text: words }] });
+
+it("W-33: the example of elicitation answers what the server asks, and has its result", async () => {
+  const requestedSchema = { type: "object", properties: { nights: { type: "integer" } } };
+  const nights = { method: "elicitation/create", params: { message: "How many nights?", requestedSchema } };
+  const asks = { resultType: "input_required", inputRequests: { nights }, requestState: "s" };
+  const url = await serve({
+    name: "book",
+    run: (_, { params }) =>
+      params["requestState"] === "s" ? { ...text(JSON.stringify(params["inputResponses"])) } : asks,
+  });
+  expect(await run("elicitation", url)).toEqual([
+    "127.0.0.1 asks: How many nights?",
+    JSON.stringify([{ type: "text", text: '{"nights":{"action":"accept","content":{"nights":3}}}' }]),
+  ]);
+});
+
+it("F-1, F-2, F-4: the example of verdicts tells what may have happened, and what to do", async () => {
+  const cut = (): ReturnType<typeof answerResult> => withFaults(answerResult(text("")), resetAt(10));
+  const url = await serve(
+    { name: "well", run: () => ({ ...text("") }) },
+    { name: "writes", run: cut },
+    { name: "reads", annotations: { readOnlyHint: true }, run: cut },
+    { name: "hangs", run: () => new Promise(() => undefined) },
+  );
+  expect(await run("delivery-verdict", url)).toEqual([
+    "well done",
+    'writes connection_broken unknown {"kind":"ask"}',
+    'reads connection_broken unknown {"kind":"now"}',
+    'hangs aborted unknown {"kind":"never"}',
+  ]);
+});
+
+it("F-20: the example with a fetch of one's own makes every request with it", async () => {
+  expect(await run("own-fetch", await serve({ name: "a" }, { name: "b" }))).toEqual(["POST /mcp 200", "a, b"]);
+});
+
+it.each(["elicitation", "delivery-verdict", "own-fetch"])(
+  "the guide shows the example %s as it runs",
+  async (example) => {
+    const source = await readFile(`examples/${example}.ts`, "utf8");
+    expect(await readFile("docs/modern-client.md", "utf8")).toContain(`\`\`\`ts\n${source}\`\`\``);
+  },
+);
