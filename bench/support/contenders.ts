@@ -63,7 +63,8 @@ export async function official(url: string): Promise<Contender> {
   };
 }
 
-function textOf(content: unknown): string {
+/** The text of a result's first content; empty when it has none. */
+export function textOf(content: unknown): string {
   const first: unknown = Array.isArray(content) ? content[0] : undefined;
   const text: unknown = typeof first === "object" && first !== null && "text" in first ? first.text : undefined;
   return typeof text === "string" ? text : "";

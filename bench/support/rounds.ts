@@ -59,7 +59,8 @@ export function ratioOf(one: Measured, other: Measured): number {
   return median(one.rates.map((rate, round) => rate / (other.rates[round] ?? Number.NaN)));
 }
 
-function median(values: readonly number[]): number {
+/** `NaN` of nothing. */
+export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
   const upper = sorted[middle] ?? Number.NaN;
