@@ -1,6 +1,9 @@
+import { createRequire } from "node:module";
 import type { LookupFunction } from "node:net";
 import type { SecureContext } from "node:tls";
-import { buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool, ProxyAgent } from "undici";
+import type * as Undici from "undici";
+import buildConnector from "undici/lib/core/connect.js";
+import Pool from "undici/lib/dispatcher/pool.js";
 import { refuseOption } from "../options.js";
 import { guardConnector, guardLookup } from "./address-guard.js";
 import { type ConnectionConfig, parseProxy } from "./connection-options.js";
@@ -41,7 +44,7 @@ export interface UndiciDispatcherOptions {
  * Throws `invalid_options` when the environment names a proxy that is none, or addresses are restricted and a proxy would
  * look them up.
  */
-export function openUndiciDispatcher(options: UndiciDispatcherOptions): Dispatcher {
+export function openUndiciDispatcher(options: UndiciDispatcherOptions): Undici.Dispatcher {
   const { origin, maxConnections, connection, signal } = options;
   const { allowedAddresses, serverContext, proxyContext } = connection;
   const settings = { ...POOL, connections: Number.isFinite(maxConnections) ? maxConnections : null };
@@ -52,6 +55,7 @@ export function openUndiciDispatcher(options: UndiciDispatcherOptions): Dispatch
   if (proxy === false) return new Pool(origin, { ...settings, connect });
   if (allowedAddresses !== "any")
     refuseOption("allowedAddresses", "can't be kept through a proxy, which looks names up");
+  const { EnvHttpProxyAgent, ProxyAgent }: typeof Undici = createRequire(import.meta.url)("undici");
   const proxied = {
     ...settings,
     connect,

@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
-import { type Dispatcher, Pool } from "undici";
+import type { Dispatcher } from "undici";
+import Pool from "undici/lib/dispatcher/pool.js";
 import { refuseUnknownOptions } from "../options.js";
 import {
   CONNECTION_OPTION_NAMES,
