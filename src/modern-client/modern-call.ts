@@ -44,6 +44,8 @@ export class ModernCall<T> implements HttpCallOwner {
   #reconnected = false;
   #versionTried = false;
   #retries = 0;
+  /** How far the exchange before this one got, while no other is under way. */
+  #reached: Delivery = "not_sent";
   #rounds: InputRounds | undefined;
   #input: RoundInput | undefined;
   #place: CachePlace | undefined;
@@ -144,7 +146,7 @@ export class ModernCall<T> implements HttpCallOwner {
     const { config, endpoint } = this.#context;
     const { signal, logLevel, capabilities } = options;
     if (this.#watch.isOver) {
-      this.#fail(this.#watch.totalTimeout(this.#http === undefined ? "not_sent" : "answered", this.#evidence()));
+      this.#fail(this.#watch.totalTimeout(this.#reached, this.#evidence()));
       return;
     }
     this.#attempt += 1;
@@ -166,7 +168,8 @@ export class ModernCall<T> implements HttpCallOwner {
       } as const;
       this.#http = endpoint.begin(call, this);
     } catch (error) {
-      this.#fail(error);
+      if (isRemoteConnectorError(error)) this.#fail(error);
+      else this.#failInternally(error);
     }
   }
 
@@ -209,6 +212,7 @@ export class ModernCall<T> implements HttpCallOwner {
   }
 
   #refused(error: RemoteConnectorError): void {
+    this.#reached = error.delivery;
     const { correctHeaders, refine } = this.#plan;
     const canCorrect = correctHeaders !== undefined && !this.#corrected;
     const next = this.#input !== undefined ? FAIL : afterRefusal(error, { canCorrect, canRepeat: !this.#versionTried });
@@ -233,6 +237,7 @@ export class ModernCall<T> implements HttpCallOwner {
 
   /** Answers what the server asks for, and makes the request again with that. */
   #ask(result: JsonObject): void {
+    this.#reached = "answered";
     const { config } = this.#context;
     try {
       this.#rounds ??= new InputRounds(config.input);
@@ -267,6 +272,7 @@ export class ModernCall<T> implements HttpCallOwner {
       return;
     }
     this.#retries += 1;
+    this.#reached = error.delivery;
     this.#pause(delayMs, error.delivery, () => this.#send());
   }
 

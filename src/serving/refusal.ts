@@ -34,7 +34,7 @@ export function refuseParams(id: RequestId | undefined, reason: string): Refusal
   return refuse(400, id, RpcCode.invalidParams, reason);
 }
 
-/** A method that is not implemented: 404 with `-32601`. Source: 2026-07-28, Streamable HTTP, Protocol Version Header. */
+/** A method that the server does not have: 404 with `-32601`. Source: 2026-07-28, Streamable HTTP, Protocol Version Header. */
 export function refuseMethod(id: RequestId, method: string): Refusal {
   return refuse(404, id, RpcCode.methodNotFound, `Method not found: ${method.slice(0, 128)}`);
 }

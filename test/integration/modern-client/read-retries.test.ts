@@ -69,4 +69,23 @@ describe("reads", () => {
     expect(deliveryOf(listing)).toBe("unknown");
     expect(clock.pending).toBe(0);
   });
+
+  it("F-1, F-11: a deadline that passes before the next attempt says what is known of the last one", async () => {
+    const clock = new FakeClock();
+    let late = 0;
+    const lateClock = {
+      now: () => clock.now() + late,
+      schedule: (delayMs: number, run: () => void) => clock.schedule(delayMs, run),
+    };
+    const server = await serveInTurn(stream(":"));
+    const client = connect(server.url, { clock: lateClock, random: () => 0 });
+    const listing = client.listTools({}, { totalTimeoutMs: 1_000 }).catch((error: unknown) => error);
+    await expect.poll(() => server.requests.length).toBe(1);
+    await expect.poll(() => clock.pending).toBe(2);
+    // The pause ends in time, and what follows it comes late.
+    clock.step(0);
+    late = 1_000;
+    await expect(listing).resolves.toMatchObject({ code: "timeout", delivery: "unknown", details: { phase: "total" } });
+    expect(server.requests).toHaveLength(1);
+  });
 });
