@@ -4,20 +4,14 @@ import {
   ModernStreamableHTTPClient,
   type ModernStreamableHTTPClientOptions,
 } from "../../../src/modern-client/index.js";
-import { idOf, type RawAnswerer, RawServer } from "../../support/raw-server.js";
+import { Opened } from "../../support/opened.js";
+import { idOf } from "../../support/raw-server.js";
 import { EXCHANGES } from "./exchanges.js";
 
-const open: { close(): Promise<void> }[] = [];
+const opened = new Opened();
+const { serve } = opened;
 
-afterEach(async () => {
-  for (const one of open.splice(0)) await one.close();
-});
-
-async function serve(answer: RawAnswerer): Promise<RawServer> {
-  const server = await RawServer.start(answer);
-  open.push(server);
-  return server;
-}
+afterEach(opened.close);
 
 type Compress = (text: string) => Buffer;
 
@@ -49,7 +43,7 @@ describe.each(EXCHANGES)("compressed answers over $name", ({ create }) => {
   const connect = (endpoint: string, options: Partial<ModernStreamableHTTPClientOptions> = {}) => {
     const clientInfo = { name: "test", version: "1" };
     const made = new ModernStreamableHTTPClient({ endpoint, clientInfo, exchange: create(endpoint), ...options });
-    open.unshift(made);
+    opened.push(made);
     return made;
   };
 

@@ -5,20 +5,14 @@ import {
   type ModernStreamableHTTPClientOptions,
 } from "../../../src/modern-client/index.js";
 import { EXCHANGE_CHANNELS } from "../../../src/transport/index.js";
-import { httpAnswer, idOf, type RawAnswerer, RawServer } from "../../support/raw-server.js";
+import { Opened } from "../../support/opened.js";
+import { httpAnswer, idOf, type RawAnswerer } from "../../support/raw-server.js";
 import { EXCHANGES } from "./exchanges.js";
 
-const open: { close(): unknown }[] = [];
+const opened = new Opened();
+const { serve } = opened;
 
-afterEach(async () => {
-  for (const one of open.splice(0)) await one.close();
-});
-
-async function serve(answer: RawAnswerer): Promise<RawServer> {
-  const server = await RawServer.start(answer);
-  open.push(server);
-  return server;
-}
+afterEach(opened.close);
 
 type Told = Record<string, unknown>;
 
@@ -31,7 +25,7 @@ function listen(onEvent?: (what: string) => void): (readonly [what: string, payl
       onEvent?.(what);
     };
     subscribe(name, listener);
-    open.push({ close: () => unsubscribe(name, listener) });
+    opened.push({ close: () => unsubscribe(name, listener) });
   }
   return told;
 }
@@ -45,7 +39,7 @@ describe.each(EXCHANGES)("F-19: events of exchanges over $name", ({ create }) =>
   const connect = (endpoint: string, options: Partial<ModernStreamableHTTPClientOptions> = {}) => {
     const clientInfo = { name: "test", version: "1" };
     const made = new ModernStreamableHTTPClient({ endpoint, clientInfo, exchange: create(endpoint), ...options });
-    open.unshift(made);
+    opened.push(made);
     return made;
   };
 

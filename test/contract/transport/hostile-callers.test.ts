@@ -5,20 +5,14 @@ import {
   ModernStreamableHTTPClient,
   type ModernStreamableHTTPClientOptions,
 } from "../../../src/modern-client/index.js";
-import { httpAnswer, idOf, type RawAnswerer, type RawRequest, RawServer } from "../../support/raw-server.js";
+import { Opened } from "../../support/opened.js";
+import { httpAnswer, idOf, type RawAnswerer, type RawRequest } from "../../support/raw-server.js";
 import { EXCHANGES, type ExchangeKind } from "./exchanges.js";
 
-const open: { close(): Promise<void> }[] = [];
+const opened = new Opened();
+const { serve } = opened;
 
-afterEach(async () => {
-  for (const one of open.splice(0)) await one.close();
-});
-
-async function serve(answer: RawAnswerer): Promise<RawServer> {
-  const server = await RawServer.start(answer);
-  open.push(server);
-  return server;
-}
+afterEach(opened.close);
 
 function clientOver(
   create: ExchangeKind["create"],
@@ -32,7 +26,7 @@ function clientOver(
     clientInfo: { name: "test", version: "1" },
     ...options,
   });
-  open.unshift(made);
+  opened.push(made);
   return made;
 }
 

@@ -5,20 +5,14 @@ import {
   type ModernStreamableHTTPClientOptions,
 } from "../../../src/modern-client/index.js";
 import { HttpEndpoint, httpGet, resolveTransportOptions } from "../../../src/transport/index.js";
-import { httpAnswer, idOf, type RawAnswerer, type RawRequest, RawServer } from "../../support/raw-server.js";
+import { Opened } from "../../support/opened.js";
+import { httpAnswer, idOf, type RawRequest } from "../../support/raw-server.js";
 import { EXCHANGES } from "./exchanges.js";
 
-const open: { close(): Promise<void> }[] = [];
+const opened = new Opened();
+const { serve } = opened;
 
-afterEach(async () => {
-  for (const one of open.splice(0)) await one.close();
-});
-
-async function serve(answer: RawAnswerer): Promise<RawServer> {
-  const server = await RawServer.start(answer);
-  open.push(server);
-  return server;
-}
+afterEach(opened.close);
 
 const call = { name: "t", arguments: { a: 1 } };
 const contract = { parameters: [] };
@@ -33,7 +27,7 @@ describe.each(EXCHANGES)("F-14: redirects over $name", ({ create }) => {
   const connect = (endpoint: string, options: Partial<ModernStreamableHTTPClientOptions> = {}) => {
     const clientInfo = { name: "test", version: "1" };
     const made = new ModernStreamableHTTPClient({ endpoint, clientInfo, exchange: create(endpoint), ...options });
-    open.unshift(made);
+    opened.push(made);
     return made;
   };
 
@@ -100,7 +94,7 @@ describe.each(EXCHANGES)("F-14: redirects over $name", ({ create }) => {
     const server = await serve((request) => void request.socket.write(to("/other")));
     const config = resolveTransportOptions({ exchange: create(server.url) });
     const endpoint = new HttpEndpoint(new URL(server.url), config, undefined);
-    open.unshift(endpoint);
+    opened.push(endpoint);
     expect((await httpGet(endpoint)).status).toBe(307);
     expect(server.requests).toHaveLength(1);
   });

@@ -3,23 +3,17 @@ import {
   ModernStreamableHTTPClient,
   type ModernStreamableHTTPClientOptions,
 } from "../../../src/modern-client/index.js";
-import { httpAnswer, idOf, type RawAnswerer, RawServer } from "../../support/raw-server.js";
+import { Opened } from "../../support/opened.js";
+import { httpAnswer, idOf } from "../../support/raw-server.js";
 
-const open: { close(): Promise<void> }[] = [];
+const opened = new Opened();
+const { serve } = opened;
 
-afterEach(async () => {
-  for (const one of open.splice(0)) await one.close();
-});
-
-async function serve(answer: RawAnswerer): Promise<RawServer> {
-  const server = await RawServer.start(answer);
-  open.push(server);
-  return server;
-}
+afterEach(opened.close);
 
 function client(endpoint: string, options: Partial<ModernStreamableHTTPClientOptions> = {}) {
   const made = new ModernStreamableHTTPClient({ endpoint, clientInfo: { name: "test", version: "1" }, ...options });
-  open.unshift(made);
+  opened.push(made);
   return made;
 }
 
