@@ -3,6 +3,7 @@
  * when a page is not what the source says.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { erasPage } from "./eras-page.mjs";
 import { errorsPage } from "./errors-page.mjs";
 import { optionsPage } from "./options-page.mjs";
 import { citingFiles } from "./rules/cited-rules.mjs";
@@ -11,6 +12,7 @@ import { readRuleBook } from "./rules/rule-book.mjs";
 
 const pages = {
   "docs/coverage.md": coveragePage(readRuleBook(), citingFiles("test")),
+  "docs/eras.md": erasPage(readFileSync("src/protocol/era.ts", "utf8"), readFileSync("docs/eras.md", "utf8")),
   "docs/errors.md": errorsPage(readFileSync("src/errors.ts", "utf8")),
   "docs/options.md": optionsPage((path) => readFileSync(path, "utf8")),
 };

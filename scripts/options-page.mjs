@@ -1,8 +1,13 @@
 import { parseSync } from "oxc-parser";
+import { alignedTable } from "./aligned-table.mjs";
 
 /** What is shown, in this order: the interface, and the file that declares it. */
 const TABLES = [
-  ["ModernStreamableHTTPClientOptions", "src/modern-client/client-options.ts"],
+  ["SharedConnectOptions", "src/connect/connect-options.ts"],
+  ["ModernClientOptions", "src/modern-client/client-options.ts"],
+  ["ModernStreamableHTTPClientOptions", "src/modern-client/http-client-options.ts"],
+  ["ModernStdioClientOptions", "src/modern-client/stdio/stdio-options.ts"],
+  ["TelemetryOptions", "src/transport/telemetry.ts"],
   ["TransportOptions", "src/transport/transport-options.ts"],
   ["DeadlineOptions", "src/transport/transport-options.ts"],
   ["ConnectionOptions", "src/transport/connection-options.ts"],
@@ -10,12 +15,19 @@ const TABLES = [
   ["ProxyAddress", "src/transport/connection-options.ts"],
   ["RequestOptions", "src/protocol/client-calls.ts"],
   ["CallOptions", "src/modern-client/call-options.ts"],
+  ["NotifyOptions", "src/modern-client/call-options.ts"],
   ["ToolCallOptions", "src/modern-client/call-options.ts"],
   ["ListenOptions", "src/modern-client/subscriptions/listen-options.ts"],
   ["KeepListeningOptions", "src/modern-client/subscriptions/listen-options.ts"],
   ["ListAllToolsOptions", "src/modern-client/call-options.ts"],
   ["WithDetail", "src/protocol/client-calls.ts"],
   ["ResponseCacheOptions", "src/modern-client/response-cache.ts"],
+  ["LegacyStreamableHTTPClientOptions", "src/legacy-client/http/options.ts"],
+  ["LegacySSEClientOptions", "src/legacy-client/http/sse-options.ts"],
+  ["LegacyStdioOptions", "src/legacy-client/stdio-options.ts"],
+  ["LegacyClientOptions", "src/legacy-client/client-options.ts"],
+  ["LegacyCallOptions", "src/legacy-client/call-options.ts"],
+  ["LegacyListAllToolsOptions", "src/legacy-client/call-options.ts"],
   ["FetchExchangeOptions", "src/transport/fetch-exchange.ts"],
   ["UndiciExchangeOptions", "src/transport/undici-exchange.ts"],
 ];
@@ -31,7 +43,7 @@ export function optionsPage(read) {
   return `${[
     "# Options",
     "<!-- Generated from the docstrings of the options by `npm run docs`. Edit those. -->",
-    "What `ModernStreamableHTTPClient` and its calls can be told. A name that is not here is refused with `invalid_options`, which says what was probably meant. Durations are in milliseconds, sizes in bytes; `Infinity` is no limit.",
+    "What `ModernStreamableHTTPClient`, `ModernStdioClient`, the legacy clients and their calls can be told. A name that is not here is refused with `invalid_options`, which says what was probably meant. Durations are in milliseconds, sizes in bytes; `Infinity` is no limit.",
     ...TABLES.map(([name, path]) => tableOf(name, path, read(path), names)),
   ].join("\n\n")}\n`;
 }
@@ -88,11 +100,4 @@ function tableOf(name, path, source, names) {
       .replaceAll("|", "\\|")
       .trim();
   }
-}
-
-/** Markdown as the formatter would have it: every column as wide as its widest cell. */
-function alignedTable([head, ...rows]) {
-  const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column].length)));
-  const line = (row) => `| ${row.map((cell, column) => cell.padEnd(widths[column])).join(" | ")} |`;
-  return [line(head), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n");
 }

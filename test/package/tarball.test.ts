@@ -24,6 +24,7 @@ const LOADS: Readonly<Record<string, readonly string[]>> = {
   "./transport": ["eventsource-parser", "undici"],
   "./modern-client": ["eventsource-parser", "undici"],
   "./legacy-client": ["eventsource-parser", "undici"],
+  "./connect": ["eventsource-parser", "undici"],
   "./auth-projection": ["eventsource-parser", "undici", "ws", "zod"],
   "./reconcile": [],
   "./store": ["libsql"],
@@ -57,10 +58,14 @@ function specifierOf(subpath: string): string {
 
 /** What a subpath's module in `src` exports. */
 function exportedNames(subpath: string): ReturnType<typeof readExportedNames> {
+  return readExportedNames(moduleOf(subpath), tree);
+}
+
+function moduleOf(subpath: string): string {
   const name = subpath === "." ? "index" : subpath.slice(2);
   const module = [`${name}.ts`, `${name}/index.ts`].find((path) => tree.has(path));
   if (module === undefined) throw new Error(`src has no index for ${subpath}`);
-  return readExportedNames(module, tree);
+  return module;
 }
 
 describe("the packed tarball", () => {
@@ -86,11 +91,28 @@ describe("the packed tarball", () => {
     expect(missing).toEqual([]);
   });
 
-  it("holds each module of src once, and none that is gone", () => {
-    const built = tarball.files.filter((path) => path.startsWith("dist/") && path.endsWith(".js"));
+  it("holds the types of each module of src, and none of one that is gone", () => {
+    const built = tarball.files.filter((path) => path.endsWith(".d.ts"));
     // Declarations of what others wrote are built into nothing.
     const sources = [...tree.keys()].filter((path) => path.endsWith(".ts") && !path.endsWith(".d.ts"));
-    expect(built).toEqual(sources.map((path) => `dist/${path.replace(/\.ts$/, ".js")}`).toSorted());
+    expect(built).toEqual(sources.map((path) => `dist/${path.replace(/\.ts$/, ".d.ts")}`).toSorted());
+  });
+
+  it("holds a file for each subpath, and beside them only what they share, in few files", () => {
+    const built = tarball.files.filter((path) => path.endsWith(".js"));
+    const entries = subpaths.map((subpath) => `dist/${moduleOf(subpath).replace(/\.ts$/, ".js")}`);
+    const shared = built.filter((path) => !entries.includes(path));
+    expect(built).toEqual(expect.arrayContaining(entries));
+    expect(shared.filter((path) => !path.startsWith("dist/chunks/"))).toEqual([]);
+    expect(shared.length).toBeLessThan(40);
+  });
+
+  it("F-5 holds each module once, however it is reached", async () => {
+    const code = `const errors = await import("${specifierOf("./errors")}");
+      const modules = await Promise.all(${JSON.stringify(subpaths.map(specifierOf))}.map((name) => import(name)));
+      const found = modules.map((module) => module.RemoteConnectorError).filter((found) => found !== undefined);
+      console.log(found.length, found.every((one) => one === errors.RemoteConnectorError));`;
+    expect(await complete.run(code)).toBe("2 true\n");
   });
 
   it("runs no script when it is installed, nor does anything that it depends on", () => {

@@ -1,0 +1,18 @@
+/** `npm run interop [-- --quick] [--json FILE]`: builds, and runs the matrix of this client with the official servers. */
+import { spawnSync } from "node:child_process";
+
+run("npm", ["run", "--silent", "build:programs"]);
+run(process.execPath, ["build/test/programs/interop-suite.js", ...process.argv.slice(2)]);
+
+/**
+ * Runs a command in this terminal, and ends with its exit code if it fails.
+ *
+ * @param {string} command
+ * @param {readonly string[]} args
+ */
+function run(command, args) {
+  const shell = process.platform === "win32" && command === "npm";
+  const { status, error } = spawnSync(command, args, { stdio: "inherit", shell });
+  if (error !== undefined) throw error;
+  if (status !== 0) process.exit(status ?? 1);
+}
