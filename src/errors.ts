@@ -48,7 +48,12 @@ export interface ErrorDetails {
   /** The `authorize` port failed, so that nothing was sent. */
   authorize_failed: { readonly reason: string };
   /** No connection could be made. */
-  connect_failed: { readonly origin: string; readonly reason: string };
+  connect_failed: {
+    readonly origin: string;
+    readonly reason: string;
+    /** Another attempt would fail alike: the address is refused, or the certificate not trusted. */
+    readonly lasting?: true | undefined;
+  };
   /** The connection ended before the answer was complete. */
   connection_broken: { readonly origin: string; readonly reason: string };
   /** A deadline passed. */
@@ -85,6 +90,8 @@ export interface ErrorDetails {
     readonly rpcData: unknown;
     /** Absent on transports without HTTP. */
     readonly httpStatus?: number | undefined;
+    /** The error came without the request's id. */
+    readonly withoutId?: true | undefined;
     /** What the client would have to declare, when that is why the server refused (`-32021`). */
     readonly requiredCapabilities?: { readonly [name: string]: unknown } | undefined;
   };
@@ -115,6 +122,8 @@ export interface ErrorDetails {
    * verdict, `path` and `reason` the first of its problems.
    */
   invalid_output: { readonly tool: string; readonly verdict: string; readonly path: string; readonly reason: string };
+  /** A supervised server can't take calls yet: it is starting, or switched off. `text` is the application's own. */
+  not_ready: { readonly state: "disabled" | "starting"; readonly text: string };
   /** A child process could not be started. */
   spawn_failed: { readonly command: string; readonly reason: string };
   /** A child process is gone. `stderrTail` is bounded and without control characters. */

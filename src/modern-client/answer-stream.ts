@@ -1,26 +1,18 @@
-import { classifyMessage, type Diagnostic, type Message, plainText, type StreamEvent } from "../protocol/index.js";
+import { classifyMessage, type Message, plainText, type StreamEvent } from "../protocol/index.js";
+import type { ChannelPorts, RequestOwner } from "./channel.js";
 import { matchId, parseJson } from "./classify-answer.js";
-import type { ResponseCache } from "./response-cache.js";
-import type { NotificationRelay } from "./notification-relay.js";
 
 /** Tells the response on a stream from what comes before it, and hands the notifications on. One for each attempt. */
 export class AnswerStream {
   readonly #id: number;
-  readonly #relay: NotificationRelay | undefined;
-  readonly #cache: ResponseCache | undefined;
-  readonly #note: (diagnostic: Diagnostic) => void;
+  readonly #owner: RequestOwner;
+  readonly #ports: ChannelPorts;
   #sawJunk = false;
 
-  constructor(
-    id: number,
-    relay: NotificationRelay | undefined,
-    cache: ResponseCache | undefined,
-    note: (diagnostic: Diagnostic) => void,
-  ) {
+  constructor(id: number, owner: RequestOwner, ports: ChannelPorts) {
     this.#id = id;
-    this.#relay = relay;
-    this.#cache = cache;
-    this.#note = note;
+    this.#owner = owner;
+    this.#ports = ports;
   }
 
   /** What the event says to the call: the message that ends it, a broken one with its id included; `undefined` to go on. */
@@ -28,15 +20,18 @@ export class AnswerStream {
     if (data === "") return undefined;
     const message = classifyMessage(parseJson(data));
     if (unterminated && message.kind !== "invalid") {
-      this.#note({ kind: "unterminated_event", message: "The last event of the stream came without its blank line." });
+      this.#owner.note({
+        kind: "unterminated_event",
+        message: "The last event of the stream came without its blank line.",
+      });
     }
     switch (message.kind) {
       case "notification":
-        this.#cache?.heed(message.method, message.params);
-        this.#relay?.notify(message.method, message.params, this.#id);
+        this.#ports.heed(message.method, message.params);
+        this.#owner.onNotification(message.method, message.params, data.length);
         return undefined;
       case "request":
-        this.#note({
+        this.#owner.note({
           kind: "server_request",
           message: "The server sent a request, which this revision does not allow.",
           subject: plainText(message.method, 128),
@@ -49,7 +44,7 @@ export class AnswerStream {
       case "result":
       case "error":
         if (matchId(message.id, this.#id) !== "other") return message;
-        this.#note({
+        this.#owner.note({
           kind: "unmatched_response",
           message: "A response on the stream belongs to no request of ours.",
         });
@@ -61,6 +56,6 @@ export class AnswerStream {
   #skipJunk(reason: string, unterminated: boolean): void {
     if (this.#sawJunk || unterminated) return;
     this.#sawJunk = true;
-    this.#note({ kind: "not_a_message", message: `Data on the stream is no JSON-RPC message: ${reason}.` });
+    this.#owner.note({ kind: "not_a_message", message: `Data on the stream is no JSON-RPC message: ${reason}.` });
   }
 }

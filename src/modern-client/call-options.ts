@@ -1,4 +1,4 @@
-import { refuseOption, refuseUnknownOptions } from "../options.js";
+import { choiceOption, countOption, refuseOption, refuseUnknownOptions } from "../options.js";
 import {
   type CallToolResult,
   type DetailedResult,
@@ -21,6 +21,8 @@ export interface CallOptions extends RequestOptions, DeadlineOptions {
   readonly cache?: "use" | "refresh" | undefined;
   /** Told how the call ended, with the verdict that {@link deliveryOf} gives: once, also for an abort. */
   readonly onSettled?: SettledListener | undefined;
+  /** How often it is made again when it is a read and its failure may pass. Default: the client's. */
+  readonly maxReadRetries?: number | undefined;
   /** Capabilities declared with this request beside the client's own. */
   readonly capabilities?: JsonObject | undefined;
   /**
@@ -32,6 +34,18 @@ export interface CallOptions extends RequestOptions, DeadlineOptions {
   readonly inputResponses?: JsonObject | undefined;
   /** The `requestState` of the result that asked, exactly; to be left out when it had none. */
   readonly requestState?: string | undefined;
+}
+
+/** What a notification of ours can be told. */
+export interface NotifyOptions extends DeadlineOptions {
+  /** Ends the sending, which then rejects at once with the signal's own reason, untouched. */
+  readonly signal?: AbortSignal | undefined;
+  /** Members of the notification's `_meta`. */
+  readonly meta?: JsonObject | undefined;
+  /** The caller's last word before the first byte is written: a reason refuses. Synchronous. */
+  readonly admit?: (() => string | undefined) | undefined;
+  /** Told how the sending ended, with the verdict that {@link deliveryOf} gives: once, also for an abort. */
+  readonly onSettled?: SettledListener | undefined;
 }
 
 /** Has a result that asks for input returned. */
@@ -96,6 +110,7 @@ const OPTION_NAMES: readonly (keyof AnyCallOptions)[] = [
   "input",
   "inputResponses",
   "logLevel",
+  "maxReadRetries",
   "meta",
   "onNotification",
   "onProgress",
@@ -108,17 +123,51 @@ const OPTION_NAMES: readonly (keyof AnyCallOptions)[] = [
   "totalTimeoutMs",
 ];
 
+const NOTIFY_OPTION_NAMES: readonly (keyof NotifyOptions)[] = [
+  "admit",
+  "connectTimeoutMs",
+  "idleTimeoutMs",
+  "meta",
+  "onSettled",
+  "signal",
+  "totalTimeoutMs",
+];
+
 const LISTENERS = ["admit", "onNotification", "onProgress", "onSettled", "onTask"] as const;
 
 /** Throws `invalid_options` for a key that no call knows, and for what can't be such an option. */
 export function checkCallOptions(options: ToolCallOptions & ListAllToolsOptions & Partial<WithDetail>): void {
-  refuseUnknownOptions(options, OPTION_NAMES);
-  const { signal, logLevel, meta, capabilities } = options;
+  refuseOtherOptions(options, OPTION_NAMES);
+  checkValues(options);
+}
+
+/** Throws `invalid_options` for a key that no notification knows, and for what can't be such an option. */
+export function checkNotifyOptions(options: NotifyOptions): void {
+  refuseOtherOptions(options, NOTIFY_OPTION_NAMES);
+  checkValues(options);
+}
+
+/** What is told of a call's end, if anything is. Total: what can't be options has none. */
+export function listenerOf(options: Pick<CallOptions, "onSettled">): SettledListener | undefined {
+  const onSettled = isJsonObject(options) ? options.onSettled : undefined;
+  return typeof onSettled === "function" ? onSettled : undefined;
+}
+
+function refuseOtherOptions(options: object, known: readonly string[]): void {
+  if (!isJsonObject(options)) refuseOption("options", "must be an object");
+  refuseUnknownOptions(options, known);
+}
+
+function checkValues(options: ToolCallOptions): void {
+  const { signal, logLevel, meta, capabilities, maxReadRetries } = options;
+  if (maxReadRetries !== undefined) countOption("maxReadRetries", maxReadRetries, 0, 0);
   if (signal !== undefined && !isSignal(signal)) refuseOption("signal", "must be an AbortSignal");
   if (logLevel !== undefined && typeof logLevel !== "string") refuseOption("logLevel", "must be a string");
   for (const name of LISTENERS) {
     if (options[name] !== undefined && typeof options[name] !== "function") refuseOption(name, "must be a function");
   }
+  choiceOption("cache", options.cache, ["use", "refresh"]);
+  choiceOption("taskOnAbort", options.taskOnAbort, ["cancel", "leave"]);
   if (meta !== undefined && !isJsonObject(meta)) refuseOption("meta", "must be an object");
   if (capabilities !== undefined && (!isJsonObject(capabilities) || oddCapability(capabilities) !== undefined)) {
     refuseOption("capabilities", "must be an object, and its values too");

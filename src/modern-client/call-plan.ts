@@ -1,7 +1,8 @@
 import type { RemoteConnectorError } from "../errors.js";
 import { type Diagnostic, type JsonObject, memberRange, type MirroredHeader } from "../protocol/index.js";
-import type { Deadlines, HttpEndpoint } from "../transport/index.js";
+import type { Deadlines } from "../transport/index.js";
 import type { CallOptions } from "./call-options.js";
+import type { Channel } from "./channel.js";
 import type { ModernClientConfig } from "./client-options.js";
 import type { ResponseCache } from "./response-cache.js";
 import type { CallWatch, WatchScope } from "./call-watch.js";
@@ -10,7 +11,7 @@ import type { OutgoingRequest, RoundInput } from "./request-message.js";
 /** What a call came to. */
 export interface CallOutcome {
   readonly result: JsonObject;
-  /** The whole message that holds the result, as it came: a body's bytes, or an event's data. */
+  /** The whole message that holds the result, as it came: a body's or a line's bytes, or an event's data. */
   readonly message: Uint8Array | string;
   readonly diagnostics: Diagnostic[];
 }
@@ -25,7 +26,7 @@ export function rawResultOf(outcome: CallOutcome): Uint8Array {
 /** What all calls of a client share. */
 export interface CallContext extends WatchScope {
   readonly config: ModernClientConfig;
-  readonly endpoint: HttpEndpoint;
+  readonly channel: Channel;
   readonly cache: ResponseCache | undefined;
   /** The next request id: unique for the client's life, from 1. */
   nextId(): number;

@@ -1,10 +1,11 @@
 import { RemoteConnectorError, type Delivery, type DeliveryEvidence } from "../errors.js";
 import type { Clock, Deadlines, Lifetimes } from "../transport/index.js";
+import { type OurTime, PersonTime } from "./person-time.js";
 
 /** What a wait can come to. Exactly one of them is called, once. */
 export interface Waiting<V> {
-  /** Begins what is waited for. The signal fires when it is no longer wanted. */
-  begin(signal: AbortSignal): Promise<V>;
+  /** Begins what is waited for. The signal fires when it is no longer wanted; `ours` does what is not a person's part. */
+  begin(signal: AbortSignal, ours: OurTime): Promise<V>;
   onValue(value: V): void;
   onError(error: unknown): void;
   onAbort(reason: unknown): void;
@@ -73,7 +74,7 @@ export class CallWatch {
 
   /**
    * Waits under the call's signal and total deadline while no request of it is under way. `untimed`: the time is a
-   * person's, and is not counted.
+   * person's, and is not counted, but for what `ours` does.
    */
   wait<V>(waiting: Waiting<V>, { untimed }: { readonly untimed: boolean }): void {
     const { signal } = this;
@@ -85,7 +86,6 @@ export class CallWatch {
       waiting.onClosed();
       return;
     }
-    const startedAt = this.#clock.now();
     const over = new AbortController();
     let isOver = false;
     const end = (): boolean => {
@@ -93,7 +93,7 @@ export class CallWatch {
       isOver = true;
       lifetime.close();
       forget();
-      if (untimed) this.#startedAt += this.#clock.now() - startedAt;
+      person?.stop();
       return true;
     };
     const giveUp = (tell: () => void): void => {
@@ -108,9 +108,10 @@ export class CallWatch {
       },
       { ...this.deadlines, totalTimeoutMs: untimed ? Infinity : this.timeLeft(), signal },
     );
+    const person = untimed ? this.#personTime(() => giveUp(() => waiting.onDeadline())) : undefined;
     const forget = this.#waits.add(() => giveUp(() => waiting.onClosed()));
     // Begun when the watch is open: what begins can be the caller's code, and may abort the call.
-    waiting.begin(over.signal).then(
+    waiting.begin(over.signal, person?.ours ?? begun).then(
       (value) => {
         if (end()) waiting.onValue(value);
       },
@@ -118,6 +119,18 @@ export class CallWatch {
         if (end()) waiting.onError(error);
       },
     );
+  }
+
+  #personTime(onDeadline: () => void): PersonTime {
+    return new PersonTime({
+      now: () => this.#clock.now(),
+      excuse: (ms) => void (this.#startedAt += ms),
+      watch: () =>
+        this.#lifetimes.open(
+          { onDeadline, onAbort: onDeadline },
+          { connectTimeoutMs: Infinity, idleTimeoutMs: Infinity, totalTimeoutMs: this.timeLeft() },
+        ),
+    });
   }
 
   /** A pause, whose timer goes when the signal fires. */
@@ -137,4 +150,9 @@ export class CallWatch {
       details: { phase: "total", option: "totalTimeoutMs", limitMs, evidence },
     });
   }
+}
+
+/** All of the time is ours. */
+function begun<W>(work: () => Promise<W>): Promise<W> {
+  return work();
 }

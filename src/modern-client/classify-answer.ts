@@ -1,5 +1,6 @@
 import { type Delivery, RemoteConnectorError } from "../errors.js";
 import {
+  type Answer,
   classifyMessage,
   invalidAnswer,
   type JsonObject,
@@ -43,10 +44,11 @@ export interface WholeAnswer {
   readonly url: URL;
 }
 
-/** Compares a response's id with the only pending one. `0` and `""` are ordinary ids. */
-export function matchId(id: RequestId | undefined, pending: number): IdMatch {
-  if (id === pending) return "same";
+/** Compares a response's id with the only pending one; a notification has none. `0` and `""` are ordinary ids. */
+export function matchId(id: RequestId | undefined, pending: number | undefined): IdMatch {
   if (id === undefined) return "absent";
+  if (id === pending) return "same";
+  if (pending === undefined) return "other";
   return id === String(pending) ? "as_string" : "other";
 }
 
@@ -62,7 +64,7 @@ const MAY_BE_TASK: ReadonlySet<string> = new Set(["tools/call", "tasks/get"]);
  * A JSON-RPC error reaches the caller whatever the status and media type; a result only with a 2xx and
  * `application/json`. Source: 2026-07-28, Streamable HTTP, Sending Messages; Overview, Responses.
  */
-export function classifyAnswer(answer: WholeAnswer, method: string, pending: number): AnswerVerdict {
+export function classifyAnswer(answer: WholeAnswer, method: string, pending: number | undefined): AnswerVerdict {
   const { head, body } = answer;
   if (isSuccess(head.status)) {
     if (head.mediaType !== "application/json") return unexpected(answer, "neither JSON nor an event stream");
@@ -71,7 +73,7 @@ export function classifyAnswer(answer: WholeAnswer, method: string, pending: num
     return classifyResponse(classifyMessage(value), method, pending, head);
   }
   const response = responseIn(answer, pending);
-  if (response?.kind === "error") return { kind: "failed", error: peerError(response.error, contextOf(head)) };
+  if (response?.kind === "error") return { kind: "failed", error: peerErrorOf(response, head) };
   const reason = `the status ${String(head.status)} without a JSON-RPC error`;
   if (response?.kind === "result") return unexpected(answer, reason, "answered");
   if (head.status < 400) return { kind: "failed", error: redirectRefused(head, answer.url) };
@@ -79,14 +81,34 @@ export function classifyAnswer(answer: WholeAnswer, method: string, pending: num
 }
 
 /** Judges a JSON-RPC message that must be the response. */
-export function classifyResponse(message: Message, method: string, pending: number, head?: AnswerHead): AnswerVerdict {
+export function classifyResponse(
+  message: Message,
+  method: string,
+  pending: number | undefined,
+  head?: AnswerHead,
+): AnswerVerdict {
   if (message.kind === "invalid") return invalid(message.reason);
   if (message.kind === "request" || message.kind === "notification") return invalid(`a ${message.kind}`);
   const match = matchId(message.id, pending);
   if (match === "other") return invalid("a response with another id");
   const idAsString = match === "as_string";
-  if (message.kind === "error") return { kind: "failed", error: peerError(message.error, contextOf(head)), idAsString };
-  const { result } = message;
+  if (message.kind === "error") return { kind: "failed", error: peerErrorOf(message, head), idAsString };
+  return classifyResult(message.result, method, idAsString);
+}
+
+/** Judges what a response holds that was matched already: over a channel that all requests share. */
+export function classifyMatched(answer: Answer, method: string, idAsString: boolean): AnswerVerdict {
+  switch (answer.kind) {
+    case "invalid":
+      return { ...invalid(answer.reason), idAsString };
+    case "error":
+      return { kind: "failed", error: peerError(answer.error), idAsString };
+    case "result":
+      return classifyResult(answer.result, method, idAsString);
+  }
+}
+
+function classifyResult(result: JsonObject, method: string, idAsString: boolean): AnswerVerdict {
   const type = result["resultType"];
   if (type === undefined || type === "complete") return { kind: "result", result, idAsString };
   if (type === "input_required" && MAY_ASK_FOR_INPUT.has(method)) return { kind: "asks", result, idAsString };
@@ -105,7 +127,7 @@ export function parseJson(text: string): unknown {
 }
 
 /** A failed answer's JSON-RPC response, in JSON or in an event, when it is meant for the pending request. */
-function responseIn({ head, body, isWhole }: WholeAnswer, pending: number): ResponseMessage | undefined {
+function responseIn({ head, body, isWhole }: WholeAnswer, pending: number | undefined): ResponseMessage | undefined {
   if (!isWhole) return undefined;
   const values = head.mediaType === "text/event-stream" ? eventsOf(body) : [parseJson(textOf(body))];
   for (const value of values) {
@@ -127,8 +149,12 @@ function eventsOf(body: Uint8Array): unknown[] {
   return values;
 }
 
-function contextOf(head: AnswerHead | undefined): PeerErrorContext {
-  return head === undefined ? {} : { httpStatus: head.status, ...hintsOf(head.headers) };
+function peerErrorOf(
+  { id, error }: Message & { readonly kind: "error" },
+  head: AnswerHead | undefined,
+): RemoteConnectorError<"peer_error"> {
+  const context: PeerErrorContext = head === undefined ? {} : { httpStatus: head.status, ...hintsOf(head.headers) };
+  return peerError(error, id === undefined ? { ...context, withoutId: true } : context);
 }
 
 /** An answer that did not come whole is not known, whatever its status says. */

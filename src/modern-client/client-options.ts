@@ -5,20 +5,16 @@ import {
   type JsonObject,
   LIST_WALK_LIMITS,
   type ListWalkLimits,
-  MODERN_REVISION,
 } from "../protocol/index.js";
 import type { SchemaValidator } from "../protocol/json-schema/index.js";
-import { choiceOption, countOption, refuseOption, refuseUnknownOptions } from "../options.js";
+import { countOption, refuseOption } from "../options.js";
 import {
-  addHeaders,
-  type Authorize,
-  type HeaderSources,
-  parseEndpoint,
-  resolveHeaderSources,
-  resolveTransportOptions,
-  TRANSPORT_OPTION_NAMES,
-  type TransportConfig,
-  type TransportOptions,
+  type Clock,
+  type Deadlines,
+  resolveTelemetryOptions,
+  Telemetry,
+  TELEMETRY_OPTION_NAMES,
+  type TelemetryOptions,
 } from "../transport/index.js";
 import { capabilitiesOf, checkHandlers, type InputConfig, type InputHandlers } from "./input/index.js";
 import { mergeCapabilities, oddCapability } from "./merge-capabilities.js";
@@ -27,10 +23,8 @@ import type { ResponseCacheConfig, ResponseCacheOptions } from "./response-cache
 import type { ReadRetryConfig } from "./read-retries.js";
 import { composeClientMeta, type ClientMeta } from "./request-meta.js";
 
-/** How a {@link ModernStreamableHTTPClient} is set up. */
-export interface ModernStreamableHTTPClientOptions extends TransportOptions {
-  /** The MCP endpoint: https, or http on loopback. */
-  readonly endpoint: string | URL;
+/** How a {@link ModernClient} is set up, whatever carries its messages. */
+export interface ModernClientOptions extends TelemetryOptions {
   /** Who we say we are, in every request's `_meta`; `false` to say nothing. */
   readonly clientInfo: Implementation | false;
   /** Who answers when a server asks for input. Each handler is declared as a capability. */
@@ -46,8 +40,6 @@ export interface ModernStreamableHTTPClientOptions extends TransportOptions {
   readonly random?: (() => number) | undefined;
   /** Unix time in milliseconds, for a `Retry-After` that is a date. Default `Date.now`. */
   readonly wallNow?: (() => number) | undefined;
-  /** Keeps results for as long as the server calls them fresh. Default: nothing is kept. */
-  readonly cache?: boolean | ResponseCacheOptions | undefined;
   /** Judges by JSON Schemas of the server. Default: ajv, loaded when it is first needed. */
   readonly schemaValidator?: SchemaValidator | undefined;
   /** The capabilities declared with every request beside those that `handlers` stand for. Default `{}`. */
@@ -59,15 +51,6 @@ export interface ModernStreamableHTTPClientOptions extends TransportOptions {
   readonly tasks?: boolean | undefined;
   /** Further members of every request's `_meta`. */
   readonly meta?: JsonObject | undefined;
-  /**
-   * What a call of a tool does whose definition is not known: `list` (default) finds it first, since arguments may have to
-   * travel in headers; `call` calls at once, and lists when the server misses them.
-   */
-  readonly unknownTools?: "list" | "call" | undefined;
-  /** Further headers of every request: values, or where to get them. */
-  readonly headers?: HeaderSources | undefined;
-  /** Gives the headers that authorize a request; called once for each, as late as possible. */
-  readonly authorize?: Authorize | undefined;
   /** Told of everything tolerated, as it happens. */
   readonly onDiagnostic?: ((diagnostic: Diagnostic) => void) | undefined;
   /** Pages of one list walk. Default 64. */
@@ -79,31 +62,29 @@ export interface ModernStreamableHTTPClientOptions extends TransportOptions {
 }
 
 export interface ModernClientConfig {
-  readonly url: URL;
-  readonly transport: TransportConfig;
-  readonly authorize: Authorize | undefined;
+  readonly clock: Clock;
+  /** Those of calls that say none. */
+  readonly deadlines: Deadlines;
   readonly meta: ClientMeta;
-  /** The headers that every request has, as a flat list. */
-  readonly headers: readonly string[];
   readonly walk: ListWalkLimits;
+  /** Whether `x-mcp-header` means anything; without it no tool is left out for it, and none is listed before its call. */
+  readonly honoursHeaders: boolean;
   readonly unknownTools: "list" | "call";
   readonly cache: ResponseCacheConfig | undefined;
   readonly input: InputConfig;
   readonly readRetries: ReadRetryConfig;
   readonly tasks: boolean;
+  readonly telemetry: Telemetry;
   /** Never throws. */
   readonly onDiagnostic: (diagnostic: Diagnostic) => void;
 }
 
-const OPTION_NAMES: readonly (keyof ModernStreamableHTTPClientOptions)[] = [
-  ...TRANSPORT_OPTION_NAMES,
-  "authorize",
-  "cache",
+/** The names of {@link ModernClientOptions}, for the check of unknown ones. */
+export const MODERN_OPTION_NAMES: readonly (keyof ModernClientOptions)[] = [
+  ...TELEMETRY_OPTION_NAMES,
   "capabilities",
   "clientInfo",
-  "endpoint",
   "handlers",
-  "headers",
   "maxInputRounds",
   "maxItems",
   "maxListBytes",
@@ -114,86 +95,86 @@ const OPTION_NAMES: readonly (keyof ModernStreamableHTTPClientOptions)[] = [
   "random",
   "schemaValidator",
   "tasks",
-  "unknownTools",
   "wallNow",
 ];
 
+/** What each transport settles for itself. */
+export type TransportPart = Pick<
+  ModernClientConfig,
+  "clock" | "deadlines" | "honoursHeaders" | "unknownTools" | "cache"
+> &
+  Pick<InputConfig, "origin">;
+
 const TASKS_DECLARED: JsonObject = { extensions: { "io.modelcontextprotocol/tasks": {} } };
 
-/**
- * Applies the defaults and checks what can be checked.
- *
- * Throws `invalid_options`, `invalid_url`, `invalid_header` (all `not_sent`).
- */
-export function resolveModernClientOptions(options: ModernStreamableHTTPClientOptions): ModernClientConfig {
-  refuseUnknownOptions(options, OPTION_NAMES);
-  const transport = resolveTransportOptions(options);
+/** Applies the defaults and checks what can be checked. Throws `invalid_options` (`not_sent`). */
+export function resolveModernClientOptions(
+  options: ModernClientOptions,
+  { origin, ...part }: TransportPart,
+): ModernClientConfig {
   const { clientInfo } = options;
   if (clientInfo !== false && (typeof clientInfo?.name !== "string" || typeof clientInfo.version !== "string")) {
     return refuseOption("clientInfo", "must have a name and a version, or be false");
   }
-  const headers = [
-    "Content-Type",
-    "application/json",
-    "Accept",
-    "application/json, text/event-stream",
-    "MCP-Protocol-Version",
-    MODERN_REVISION,
-  ];
-  const { fixed, authorize } = resolveHeaderSources(options.headers ?? {}, options.authorize);
-  addHeaders(headers, fixed);
   const { capabilities = {}, handlers = {}, tasks = false } = options;
   if (typeof tasks !== "boolean") refuseOption("tasks", "must be true or false");
   checkHandlers(handlers);
   const odd = isJsonObject(capabilities) ? oddCapability(capabilities) : "";
   if (odd !== undefined) refuseOption("capabilities", "must be an object, and its values too");
-  const url = parseEndpoint(options.endpoint, transport);
+  const telemetry = new Telemetry(resolveTelemetryOptions(options), origin, part.clock);
+  const onDiagnostic = functionOption("onDiagnostic", options.onDiagnostic, ignore);
   return {
-    url,
-    transport,
-    authorize,
+    ...part,
     meta: composeClientMeta({
       clientInfo,
       capabilities: mergeCapabilities({ ...capabilitiesOf(handlers), ...(tasks ? TASKS_DECLARED : {}) }, capabilities),
       further: options.meta ?? {},
     }),
-    headers,
     walk: {
       maxPages: countOption("maxPages", options.maxPages, LIST_WALK_LIMITS.maxPages),
       maxItems: countOption("maxItems", options.maxItems, LIST_WALK_LIMITS.maxItems),
       maxListBytes: countOption("maxListBytes", options.maxListBytes, LIST_WALK_LIMITS.maxListBytes),
     },
-    cache: resolveCache(options.cache, authorize !== undefined, transport),
     input: {
       handlers,
       loadValidator: validatorLoader(options.schemaValidator),
       maxInputRounds: countOption("maxInputRounds", options.maxInputRounds, 10),
-      origin: url.origin,
+      origin,
     },
-    unknownTools: choiceOption("unknownTools", options.unknownTools, ["list", "call"]),
     readRetries: {
       maxReadRetries: countOption("maxReadRetries", options.maxReadRetries, 2, 0),
-      random: options.random ?? Math.random,
-      wallNow: options.wallNow ?? Date.now,
+      random: functionOption("random", options.random, Math.random),
+      wallNow: functionOption("wallNow", options.wallNow, Date.now),
     },
     tasks,
-    onDiagnostic: carefully(options.onDiagnostic ?? ignore),
+    telemetry,
+    onDiagnostic: carefully((diagnostic) => {
+      telemetry.note(diagnostic);
+      onDiagnostic(diagnostic);
+    }),
   };
 }
 
-function resolveCache(
+/** How results are kept. Throws `invalid_options`. */
+export function resolveCache(
   given: boolean | ResponseCacheOptions | undefined,
-  isAuthorized: boolean,
-  { clock }: TransportConfig,
+  fallback: ResponseCacheConfig["context"],
+  clock: Clock,
 ): ResponseCacheConfig | undefined {
   if (given === undefined || given === false) return undefined;
   const { context, maxBytes, maxEntries } = given === true ? {} : given;
   return {
     maxEntries: countOption("cache.maxEntries", maxEntries, 1_000),
     maxBytes: countOption("cache.maxBytes", maxBytes, 16 * 1024 * 1024),
-    context: context ?? (isAuthorized ? undefined : () => ""),
+    context: context ?? fallback,
     now: () => clock.now(),
   };
+}
+
+/** Throws `invalid_options` for what can't be called. */
+export function functionOption<F>(option: string, value: F | undefined, fallback: F): F {
+  if (value !== undefined && typeof value !== "function") refuseOption(option, "must be a function");
+  return value ?? fallback;
 }
 
 /** What a listener throws must not become the fate of the calls that it listens to. */

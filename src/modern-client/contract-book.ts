@@ -1,4 +1,4 @@
-import type { JsonObject, ToolContract, ToolListCheck } from "../protocol/index.js";
+import { EMPTY_CONTRACT, type JsonObject, type ToolContract, type ToolListCheck } from "../protocol/index.js";
 
 /** What is known of how a tool is called. */
 export type KnownContract =
@@ -10,6 +10,7 @@ export type KnownContract =
   /** Nothing is known: no whole list was seen yet. */
   | { readonly kind: "unknown" };
 
+const PLAIN: KnownContract = { kind: "known", contract: EMPTY_CONTRACT };
 const UNLISTED: KnownContract = { kind: "unlisted" };
 const UNKNOWN: KnownContract = { kind: "unknown" };
 
@@ -24,28 +25,29 @@ export class ContractBook {
 
   /** Tools that are gone must not keep a contract. */
   replace(check: ToolListCheck): void {
-    this.#known = new Map(entriesOf(check));
+    this.#known = new Map();
+    this.add(check);
     this.#isWhole = true;
   }
 
   add(check: ToolListCheck): void {
-    for (const [tool, known] of entriesOf(check)) this.#known.set(tool, known);
+    for (const tool of check.names) {
+      const known = metBy(check, tool);
+      if (known !== undefined) this.#known.set(tool, known);
+    }
   }
-}
-
-function* entriesOf(check: ToolListCheck): Generator<[string, KnownContract]> {
-  for (const [tool, contract] of check.contracts) yield [tool, knownOf(check, tool, contract)];
-  for (const [tool, fault] of check.excluded) yield [tool, { kind: "excluded", ...fault }];
 }
 
 /** What one walk says of a tool so far; `undefined` while it has not met it. */
 export function metBy(check: ToolListCheck, tool: string): KnownContract | undefined {
-  const contract = check.contracts.get(tool);
-  if (contract !== undefined) return knownOf(check, tool, contract);
+  const contract = check.contractOf(tool);
+  if (contract !== undefined) {
+    const outputSchema = check.outputSchemas.get(tool);
+    // Most tools are alike, and need no object each.
+    return outputSchema === undefined && contract === EMPTY_CONTRACT
+      ? PLAIN
+      : { kind: "known", contract, outputSchema };
+  }
   const fault = check.excluded.get(tool);
   return fault && { kind: "excluded", ...fault };
-}
-
-function knownOf(check: ToolListCheck, tool: string, contract: ToolContract): KnownContract {
-  return { kind: "known", contract, outputSchema: check.outputSchemas.get(tool) };
 }

@@ -15,10 +15,12 @@ export {
   type InputRequiredResult,
   type ListAllToolsOptions,
   type ManualInput,
+  type NotifyOptions,
   type TaskOptions,
   type ToolCallOptions,
 } from "./call-options.js";
-export { type ModernStreamableHTTPClientOptions } from "./client-options.js";
+export { type ModernClientOptions } from "./client-options.js";
+export { type ModernStreamableHTTPClientOptions } from "./http-client-options.js";
 export {
   type FormAnswer,
   type FormRequest,
@@ -32,6 +34,9 @@ export { type CompletionParams, type ListParams, type PromptParams, type Resourc
 export { type ResponseCacheOptions } from "./response-cache.js";
 export { type Task, type TaskState, type TaskStatus } from "./task-types.js";
 export { type TaskHandle, type TaskUpdate } from "./tasks/index.js";
+export { ModernClient } from "./modern-client.js";
+export { ModernStdioClient } from "./modern-stdio-client.js";
+export { type ModernStdioClientOptions } from "./stdio/index.js";
 export { ModernStreamableHTTPClient } from "./modern-streamable-http-client.js";
 export {
   type KeepListeningOptions,

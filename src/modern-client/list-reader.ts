@@ -16,9 +16,9 @@ import {
   walkList,
 } from "../protocol/index.js";
 import { Settlement } from "../transport/index.js";
-import type { CallOptions } from "./call-options.js";
+import { type CallOptions, checkCallOptions } from "./call-options.js";
 import { PageSource, settleFailedWalk } from "./page-source.js";
-import type { DetailableOptions, RequestStarter } from "./request-starter.js";
+import { type DetailableOptions, rejected, type RequestStarter } from "./request-starter.js";
 
 /** A list that servers have: how it is asked for, where its entries are, and what they must be. */
 export interface ListSpec<Entry> {
@@ -62,6 +62,11 @@ export function readAll<Entry>(
   { method, member, rules }: ListSpec<Entry>,
   options: CallOptions,
 ): Promise<EntryList<Entry>> {
+  try {
+    checkCallOptions(options);
+  } catch (error) {
+    return rejected(error, options);
+  }
   const settlement = new Settlement<EntryList<Entry>>(options.onSettled);
   const source = new PageSource(starter, method, (result) => entriesIn(result, method, member), options);
   const { walk: limits, onDiagnostic } = starter.config;
@@ -88,6 +93,7 @@ export async function* readPages<Entry>(
   { method, member, rules }: ListSpec<Entry>,
   options: CallOptions,
 ): AsyncGenerator<readonly Entry[], void, undefined> {
+  checkCallOptions(options);
   const { walk: limits, onDiagnostic } = starter.config;
   const source = new PageSource(starter, method, (result) => entriesIn(result, method, member), options);
   const walk = new ListWalk(method, limits);

@@ -1,24 +1,19 @@
 import { type Delivery, type DeliveryEvidence, isRemoteConnectorError, type RemoteConnectorError } from "../errors.js";
-import {
-  type Diagnostic,
-  invalidAnswer,
-  type JsonObject,
-  type MirroredHeader,
-  type StreamEvent,
-} from "../protocol/index.js";
-import { type AnswerHead, closedError, type HttpCall, type HttpCallOwner, Settlement } from "../transport/index.js";
-import { AnswerStream } from "./answer-stream.js";
+import { type Diagnostic, invalidAnswer, type JsonObject, type MirroredHeader } from "../protocol/index.js";
+import { type CallTelemetry, closedError, resultOfError, Settlement } from "../transport/index.js";
 import { afterRefusal } from "./after-refusal.js";
-import { internalFault, NOTHING_SENT, streamEnded } from "./call-failures.js";
+import { internalFault, NOTHING_SENT } from "./call-failures.js";
 import type { CallContext, CallPlan } from "./call-plan.js";
-import { CallWatch } from "./call-watch.js";
-import { type AnswerVerdict, classifyAnswer, classifyResponse } from "./classify-answer.js";
+import { CallWatch, type Waiting } from "./call-watch.js";
+import type { ChannelCall, RequestOwner } from "./channel.js";
+import type { AnswerVerdict } from "./classify-answer.js";
 import { InputRounds } from "./input/index.js";
 import type { CachePlace } from "./response-cache.js";
 import { readRetryDelayMs } from "./read-retries.js";
 import { NotificationRelay } from "./notification-relay.js";
-import { encodeMeta } from "./request-meta.js";
-import { encodeBody, encodeHeaders, type RoundInput } from "./request-message.js";
+import { encodeMeta, withTrace } from "./request-meta.js";
+import { encodeBody, type RoundInput } from "./request-message.js";
+import { tellOf, toldOwner } from "./told-exchange.js";
 
 /**
  * One call: a request, its answer, and the exchanges that this takes, each with an id of its own.
@@ -27,18 +22,18 @@ import { encodeBody, encodeHeaders, type RoundInput } from "./request-message.js
  * another attempt can be better (in these cases it was not executed), when it is a read and its failure may pass, and with the
  * input that the server asked for. One that carries such input is never repeated by itself.
  */
-export class ModernCall<T> implements HttpCallOwner {
+export class ModernCall<T> implements RequestOwner {
   readonly #settlement: Settlement<T>;
   readonly #context: CallContext;
   readonly #plan: CallPlan<T>;
   readonly #watch: CallWatch;
+  readonly #telemetry: CallTelemetry | undefined;
   readonly #diagnostics: Diagnostic[] = [];
   readonly #relay: NotificationRelay | undefined;
   #attempt = 0;
   #id = 0;
   #mirrored: readonly MirroredHeader[] = [];
-  #http: HttpCall | undefined;
-  #stream: AnswerStream | undefined;
+  #exchange: ChannelCall | undefined;
   #settled = false;
   #corrected = false;
   #reconnected = false;
@@ -53,12 +48,13 @@ export class ModernCall<T> implements HttpCallOwner {
   constructor(context: CallContext, plan: CallPlan<T>) {
     this.#context = context;
     this.#plan = plan;
+    this.#telemetry = context.config.telemetry.call();
     this.#settlement = new Settlement(plan.options.onSettled);
     this.#input = plan.input;
     this.#watch = plan.watch ?? new CallWatch(context, plan.deadlines, plan.options.signal);
     const { onProgress, onNotification } = plan.options;
     if (onProgress !== undefined || onNotification !== undefined) {
-      this.#relay = new NotificationRelay(plan.options, (diagnostic) => this.#note(diagnostic));
+      this.#relay = new NotificationRelay(plan.options, (diagnostic) => this.note(diagnostic));
     }
   }
 
@@ -81,37 +77,35 @@ export class ModernCall<T> implements HttpCallOwner {
     return this;
   }
 
-  onBody(head: AnswerHead, body: Uint8Array, isWhole: boolean): void {
-    try {
-      const { url } = this.#context.endpoint;
-      const verdict = classifyAnswer({ head, body, isWhole, url }, this.#plan.request.method, this.#id);
-      this.#conclude(verdict, body);
-    } catch (error) {
-      this.#failInternally(error);
-    }
+  onNotification(method: string, params: unknown): void {
+    this.#relay?.notify(method, params, this.#id);
   }
 
-  onEvent(event: StreamEvent): void {
-    try {
-      this.#stream ??= new AnswerStream(this.#id, this.#relay, this.#context.cache, (diagnostic) =>
-        this.#note(diagnostic),
-      );
-      const message = this.#stream.read(event);
-      if (message === undefined) return;
-      this.#http?.finish();
-      this.#conclude(classifyResponse(message, this.#plan.request.method, this.#id, STREAM_HEAD), event.data);
-    } catch (error) {
-      this.#http?.finish();
-      this.#failInternally(error);
+  onVerdict(verdict: AnswerVerdict, message: Uint8Array | string): void {
+    if (verdict.idAsString === true) {
+      this.note({ kind: "id_echoed_as_string", message: "The response carries our id as a string." });
     }
-  }
-
-  onStreamEnd(evidence: DeliveryEvidence): void {
-    this.#failOrRetry(streamEnded(evidence));
+    switch (verdict.kind) {
+      case "failed":
+        this.#refused(this.#withEvidence(verdict.error));
+        return;
+      case "asks":
+        if (this.#plan.shapeAsks === undefined) this.#ask(verdict.result);
+        else this.#deliver(verdict.result, message, this.#plan.shapeAsks);
+        return;
+      case "task":
+        this.#deliver(verdict.result, message, this.#plan.shapeTask ?? refuseTask);
+        return;
+      case "result":
+        if (this.#place !== undefined && this.#input === undefined) {
+          this.#context.cache?.keep(this.#place, verdict.result, message);
+        }
+        this.#deliver(verdict.result, message, this.#plan.shape);
+    }
   }
 
   onFailure(error: RemoteConnectorError, noConnection: boolean): void {
-    if (noConnection && !this.#reconnected && this.#input === undefined && !this.#context.endpoint.isClosed) {
+    if (noConnection && !this.#reconnected && this.#input === undefined && !this.#context.channel.isClosed) {
       this.#reconnected = true;
       this.#send();
       return;
@@ -143,31 +137,35 @@ export class ModernCall<T> implements HttpCallOwner {
 
   #send(): void {
     const { request, options, deadlines } = this.#plan;
-    const { config, endpoint } = this.#context;
+    const { config, channel } = this.#context;
     const { signal, logLevel, capabilities } = options;
     if (this.#watch.isOver) {
       this.#fail(this.#watch.totalTimeout(this.#reached, this.#evidence()));
       return;
     }
-    this.#attempt += 1;
+    const attempt = (this.#attempt += 1);
     this.#id = this.#context.nextId();
-    this.#stream = undefined;
     this.#relay?.begin();
+    const told = tellOf(this.#telemetry, request, this.#id, attempt);
     try {
       const progressToken = options.onProgress === undefined ? undefined : this.#id;
       const metaJson = encodeMeta(config.meta, { members: request.meta, progressToken, logLevel, capabilities });
-      const call = {
-        method: "POST",
-        operation: request.method,
-        headers: encodeHeaders(config.headers, request, this.#mirrored),
-        body: encodeBody(request, this.#id, metaJson, this.#input),
-        acceptsStream: true,
-        attempt: this.#attempt,
+      const message = {
+        method: request.method,
+        id: this.#id,
+        name: request.name,
+        mirrored: this.#mirrored,
+        body: encodeBody(request, this.#id, withTrace(metaJson, told?.carried, config.meta, request.meta), this.#input),
+        isLong: false,
+        attempt,
         limits: { ...deadlines, totalTimeoutMs: this.#watch.timeLeft(), signal },
         admit: options.admit,
-      } as const;
-      this.#http = endpoint.begin(call, this);
+      };
+      const exchange = channel.begin(message, toldOwner(this, told));
+      // What fails while it begins can have begun the next one.
+      if (attempt === this.#attempt) this.#exchange = exchange;
     } catch (error) {
+      told?.end(resultOfError(error));
       if (isRemoteConnectorError(error)) this.#fail(error);
       else this.#failInternally(error);
     }
@@ -176,29 +174,6 @@ export class ModernCall<T> implements HttpCallOwner {
   #sendWith(mirrored: readonly MirroredHeader[]): void {
     this.#mirrored = mirrored;
     this.#send();
-  }
-
-  #conclude(verdict: AnswerVerdict, message: Uint8Array | string): void {
-    if (verdict.idAsString === true) {
-      this.#note({ kind: "id_echoed_as_string", message: "The response carries our id as a string." });
-    }
-    switch (verdict.kind) {
-      case "failed":
-        this.#refused(this.#withEvidence(verdict.error));
-        return;
-      case "asks":
-        if (this.#plan.shapeAsks === undefined) this.#ask(verdict.result);
-        else this.#deliver(verdict.result, message, this.#plan.shapeAsks);
-        return;
-      case "task":
-        this.#deliver(verdict.result, message, this.#plan.shapeTask ?? refuseTask);
-        return;
-      case "result":
-        if (this.#place !== undefined && this.#input === undefined) {
-          this.#context.cache?.keep(this.#place, verdict.result, message);
-        }
-        this.#deliver(verdict.result, message, this.#plan.shape);
-    }
   }
 
   #deliver(result: JsonObject, message: Uint8Array | string, shape: CallPlan<T>["shape"]): void {
@@ -263,10 +238,13 @@ export class ModernCall<T> implements HttpCallOwner {
 
   /** Ends the call, or makes a read that may yet succeed again. */
   #failOrRetry(error: RemoteConnectorError): void {
-    const { config, endpoint } = this.#context;
-    const { method } = this.#plan.request;
-    const canRetry = this.#input === undefined && !endpoint.isClosed;
-    const delayMs = canRetry ? readRetryDelayMs(method, error, this.#retries, config.readRetries) : undefined;
+    const { config, channel } = this.#context;
+    const { options, request } = this.#plan;
+    const { method } = request;
+    const canRetry = this.#input === undefined && !channel.isClosed;
+    const { maxReadRetries = config.readRetries.maxReadRetries } = options;
+    const retries = { ...config.readRetries, maxReadRetries };
+    const delayMs = canRetry ? readRetryDelayMs(method, error, this.#retries, retries) : undefined;
     if (delayMs === undefined || this.#watch.isOver || delayMs >= this.#watch.timeLeft()) {
       this.#fail(error);
       return;
@@ -283,7 +261,7 @@ export class ModernCall<T> implements HttpCallOwner {
 
   /** Waits while no request of this call is under way. */
   #await<V>(
-    begin: (signal: AbortSignal) => Promise<V>,
+    begin: Waiting<V>["begin"],
     delivery: Delivery,
     { onValue, onError, untimed = false }: Continuation<V>,
   ): void {
@@ -299,11 +277,11 @@ export class ModernCall<T> implements HttpCallOwner {
   }
 
   #evidence(): DeliveryEvidence {
-    return this.#http?.evidence() ?? NOTHING_SENT;
+    return this.#exchange?.evidence() ?? NOTHING_SENT;
   }
 
   #withEvidence(error: RemoteConnectorError): RemoteConnectorError {
-    return this.#http === undefined ? error : error.withEvidence(error.delivery, this.#http.evidence());
+    return this.#exchange === undefined ? error : error.withEvidence(error.delivery, this.#exchange.evidence());
   }
 
   /** What failed was a request of another kind, made for this one, of which nothing was sent. */
@@ -312,7 +290,7 @@ export class ModernCall<T> implements HttpCallOwner {
   }
 
   /** A peer that has much to be tolerated must not fill our memory with it. */
-  #note(diagnostic: Diagnostic): void {
+  note(diagnostic: Diagnostic): void {
     if (this.#diagnostics.length < DIAGNOSTICS_KEPT) this.#diagnostics.push(diagnostic);
     this.#context.config.onDiagnostic(diagnostic);
   }
@@ -345,8 +323,6 @@ function refuseTask(): never {
 }
 
 const DIAGNOSTICS_KEPT = 100;
-
-const STREAM_HEAD: AnswerHead = { status: 200, mediaType: "text/event-stream", headers: {} };
 
 function sameHeaders(a: readonly MirroredHeader[], b: readonly MirroredHeader[]): boolean {
   return a.length === b.length && a.every(({ header, value }, i) => header === b[i]?.header && value === b[i]?.value);

@@ -31,9 +31,8 @@ const VISIBLE = /^[!-~]+$/;
 
 /** Prepares a request of any method. Throws `invalid_argument` (`not_sent`) for what can't be sent. */
 export function prepareRequest(method: string, params: JsonObject = {}, meta?: JsonObject): OutgoingRequest {
-  if (!VISIBLE.test(method)) refuseArgument("method", "must be visible ASCII");
+  checkMessage(method, params);
   const { _meta: own, inputResponses, requestState, ...members } = params;
-  if (typeof params["toJSON"] === "function") refuseArgument("params", "must be plain data");
   if (own !== undefined && !isJsonObject(own)) refuseArgument("params._meta", "must be an object");
   const nameMember = NAMED_BY.get(method);
   const name = nameMember === undefined ? undefined : members[nameMember];
@@ -45,6 +44,31 @@ export function prepareRequest(method: string, params: JsonObject = {}, meta?: J
     meta: own === undefined ? meta : { ...own, ...meta },
     input: readInput(inputResponses, requestState),
   };
+}
+
+/** A notification, encoded. */
+export interface OutgoingNotice {
+  readonly method: string;
+  readonly body: string;
+}
+
+/**
+ * Prepares a notification of any method. Its `_meta` holds what the caller says and nothing else: version, capabilities and
+ * identity go with requests. Throws `invalid_argument` (`not_sent`). Source: 2026-07-28, Overview, Notifications; `_meta`.
+ */
+export function prepareNotice(method: string, params: JsonObject = {}, meta?: JsonObject): OutgoingNotice {
+  checkMessage(method, params);
+  const own = params["_meta"];
+  if (own !== undefined && !isJsonObject(own)) refuseArgument("params._meta", "must be an object");
+  const merged = own === undefined && meta === undefined ? undefined : { ...own, ...meta };
+  const paramsJson = encodeJson("params", merged === undefined ? params : { ...params, _meta: merged });
+  const rest = paramsJson === "{}" ? "" : `,"params":${paramsJson}`;
+  return { method, body: `{"jsonrpc":"2.0","method":${JSON.stringify(method)}${rest}}` };
+}
+
+function checkMessage(method: string, params: JsonObject): void {
+  if (typeof method !== "string" || !VISIBLE.test(method)) refuseArgument("method", "must be visible ASCII");
+  if (!isJsonObject(params) || typeof params["toJSON"] === "function") refuseArgument("params", "must be plain data");
 }
 
 /** Checks the members that a request carries in answer to a result that asked. Throws `invalid_argument` (`not_sent`). */
@@ -93,10 +117,10 @@ export function encodeBody(request: OutgoingRequest, id: number, metaJson: strin
   return `{"jsonrpc":"2.0","id":${String(id)},"method":${JSON.stringify(request.method)},"params":{"_meta":${metaJson}${rest}}}`;
 }
 
-/** The headers of a request: those of the client, and those that mirror the body. */
+/** The headers of a message: those of the client, and those that mirror the body. */
 export function encodeHeaders(
   client: readonly string[],
-  request: OutgoingRequest,
+  request: Pick<OutgoingRequest, "method" | "name">,
   mirrored: readonly MirroredHeader[],
 ): string[] {
   const headers = [...client, "Mcp-Method", request.method];

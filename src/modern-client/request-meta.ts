@@ -2,6 +2,7 @@ import { RemoteConnectorError } from "../errors.js";
 import { encodeJson } from "./encode-json.js";
 import { mergeCapabilities } from "./merge-capabilities.js";
 import { refuseOption } from "../options.js";
+import { TRACE_KEYS, type TraceContext } from "../transport/index.js";
 import { type Implementation, isMetaKey, type JsonObject, MetaKey, MODERN_REVISION } from "../protocol/index.js";
 
 /** What a client puts in every request's `_meta`, encoded once. */
@@ -73,6 +74,25 @@ export function encodeMeta(client: ClientMeta, call: CallMeta): string {
       });
     }
     if (value !== undefined) json += `,${JSON.stringify(key)}:${encodeMember(key, value)}`;
+  }
+  return `${json}}`;
+}
+
+/**
+ * The same with the trace that the request belongs to, unless the caller's members or the client's give a part of one: parts of
+ * two traces would make none.
+ */
+export function withTrace(
+  metaJson: string,
+  trace: TraceContext | undefined,
+  { keys }: ClientMeta,
+  members: JsonObject = {},
+): string {
+  if (trace === undefined || TRACE_KEYS.some((key) => keys.has(key) || members[key] !== undefined)) return metaJson;
+  let json = metaJson.slice(0, -1);
+  for (const key of TRACE_KEYS) {
+    const value = trace[key];
+    if (value !== undefined) json += `,"${key}":${JSON.stringify(value)}`;
   }
   return `${json}}`;
 }

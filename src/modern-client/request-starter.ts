@@ -6,20 +6,22 @@ import {
   type MirroredHeader,
   type WithDetail,
 } from "../protocol/index.js";
+import { type Deadlines, LIFECYCLE_TIMEOUT_MS, resolveDeadlines, Settlement } from "../transport/index.js";
 import {
-  type Deadlines,
-  HttpEndpoint,
-  LIFECYCLE_TIMEOUT_MS,
-  resolveDeadlines,
-  Settlement,
-} from "../transport/index.js";
-import { type CallOptions, checkCallOptions } from "./call-options.js";
+  type CallOptions,
+  checkCallOptions,
+  checkNotifyOptions,
+  listenerOf,
+  type NotifyOptions,
+} from "./call-options.js";
 import { type CallContext, type CallOutcome, type CallPlan, rawResultOf } from "./call-plan.js";
 import { CallWatch, OpenWaits } from "./call-watch.js";
+import type { Channel, ChannelPorts } from "./channel.js";
 import type { ModernClientConfig } from "./client-options.js";
 import { ModernCall } from "./modern-call.js";
+import { ModernNotice } from "./modern-notice.js";
 import { ResponseCache } from "./response-cache.js";
-import { type OutgoingRequest, prepareRequest, readInput, refuseArgument } from "./request-message.js";
+import { type OutgoingRequest, prepareNotice, prepareRequest, readInput, refuseArgument } from "./request-message.js";
 
 /** Makes of a call's outcome what its caller gets. May throw a `RemoteConnectorError`. */
 export type Shape<T> = (result: JsonObject, outcome: CallOutcome) => T;
@@ -35,25 +37,26 @@ interface CallExtras {
 /** Starts the requests of one client. */
 export class RequestStarter {
   readonly config: ModernClientConfig;
-  readonly endpoint: HttpEndpoint;
+  readonly channel: Channel;
   readonly #context: CallContext;
   readonly #waits = new OpenWaits();
   #lastId = 0;
 
-  constructor(config: ModernClientConfig) {
+  constructor(config: ModernClientConfig, open: (ports: ChannelPorts) => Channel) {
     this.config = config;
-    this.endpoint = new HttpEndpoint(config.url, config.transport, config.authorize);
-    const { endpoint } = this;
-    const { clock } = config.transport;
-    const nextId = (): number => this.nextId();
-    const { lifetimes } = endpoint;
     const cache = config.cache === undefined ? undefined : new ResponseCache(config.cache);
-    this.#context = { config, endpoint, clock, lifetimes, waits: this.#waits, cache, nextId };
-  }
-
-  /** What is kept of earlier results, when anything is. */
-  get cache(): ResponseCache | undefined {
-    return this.#context.cache;
+    const nextId = (): number => this.nextId();
+    this.channel = open({ nextId, heed: (method, params) => cache?.heed(method, params) });
+    const { channel } = this;
+    this.#context = {
+      config,
+      channel,
+      clock: config.clock,
+      lifetimes: channel.lifetimes,
+      waits: this.#waits,
+      cache,
+      nextId,
+    };
   }
 
   /** The next request id: unique for the client's life, from 1. */
@@ -64,7 +67,7 @@ export class RequestStarter {
   /** Ends everything with `cancelled`. Idempotent. */
   close(): Promise<void> {
     this.#waits.close();
-    return this.endpoint.close();
+    return this.channel.close();
   }
 
   start<T>(plan: CallPlan<T>): Promise<T> {
@@ -76,17 +79,20 @@ export class RequestStarter {
     return new CallWatch(this.#context, deadlines, signal);
   }
 
-  /** A request without mirrored arguments, checked. What can't be sent is refused by the promise, which knows its verdict. */
+  /**
+   * A request without mirrored arguments, checked. What can't be sent is refused by the promise, which knows its verdict, and so
+   * is what `params` throws.
+   */
   call(
     method: string,
-    params: JsonObject,
+    params: JsonObject | (() => JsonObject),
     options: DetailableOptions,
     shape: Shape<unknown>,
     { isSoonOver = false, refine }: CallExtras = {},
   ): Promise<unknown> {
     try {
       checkCallOptions(options);
-      const request = prepareRequest(method, params, options.meta);
+      const request = prepareRequest(method, typeof params === "function" ? params() : params, options.meta);
       return this.start({
         request,
         options,
@@ -96,6 +102,17 @@ export class RequestStarter {
         ...inputOf<unknown>(options, shapeOf(identity, options), request),
         shape: shapeOf(shape, options),
       });
+    } catch (error) {
+      return rejected(error, options);
+    }
+  }
+
+  /** A notification. What can't be sent is refused by the promise, which knows its verdict. */
+  notify(method: string, params: JsonObject | undefined, options: NotifyOptions): Promise<void> {
+    try {
+      checkNotifyOptions(options);
+      const notice = prepareNotice(method, params, options.meta);
+      return new ModernNotice(this.#context, notice, this.lifecycleDeadlines(options), options).start().promise;
     } catch (error) {
       return rejected(error, options);
     }
@@ -112,13 +129,13 @@ export class RequestStarter {
   }
 
   deadlines(options: CallOptions): Deadlines {
-    return resolveDeadlines(options, this.config.transport);
+    return resolveDeadlines(options, this.config.deadlines);
   }
 
   lifecycleDeadlines(options: CallOptions): Deadlines {
-    const { transport } = this.config;
-    const totalTimeoutMs = Math.min(transport.totalTimeoutMs, LIFECYCLE_TIMEOUT_MS);
-    return resolveDeadlines(options, { ...transport, totalTimeoutMs });
+    const { deadlines } = this.config;
+    const totalTimeoutMs = Math.min(deadlines.totalTimeoutMs, LIFECYCLE_TIMEOUT_MS);
+    return resolveDeadlines(options, { ...deadlines, totalTimeoutMs });
   }
 
   report(diagnostics: readonly Diagnostic[], outcome: CallOutcome): void {
@@ -164,8 +181,8 @@ export function inputOf<T>(
   return { input: given ?? carried, shapeAsks: isReturned ? shape : undefined };
 }
 
-export function rejected(error: unknown, { onSettled }: CallOptions): Promise<never> {
-  const settlement = new Settlement<never>(typeof onSettled === "function" ? onSettled : undefined);
+export function rejected(error: unknown, options: Pick<CallOptions, "onSettled">): Promise<never> {
+  const settlement = new Settlement<never>(listenerOf(options));
   settlement.abort(error, "not_sent");
   return settlement.promise;
 }

@@ -4,6 +4,7 @@ import {
   type CallToolResult,
   type DetailedResult,
   EMPTY_CONTRACT,
+  isJsonObject,
   type JsonObject,
   mirrorArguments,
   type MirroredHeader,
@@ -26,7 +27,7 @@ import type { KnownContract } from "./contract-book.js";
 import { ContractResolver } from "./contract-resolver.js";
 import { invalidOutput, judgeOutput, unjudgedOutput } from "./output-check.js";
 import { PageSource, settleFailedWalk } from "./page-source.js";
-import { type OutgoingRequest, prepareToolCall } from "./request-message.js";
+import { type OutgoingRequest, prepareToolCall, refuseArgument } from "./request-message.js";
 import {
   type DetailableOptions,
   detailed,
@@ -52,7 +53,7 @@ export class ToolCaller {
   list(cursor: string | undefined, options: DetailableOptions): Promise<unknown> {
     const params = cursor === undefined ? {} : { cursor };
     return this.#starter.callSoonOver("tools/list", params, options, (result, outcome) => {
-      const check = new ToolListCheck({ honoursHeaders: true });
+      const check = new ToolListCheck({ honoursHeaders: this.#starter.config.honoursHeaders });
       const { tools } = check.page(toolEntries(result));
       this.#contracts.book.add(check);
       this.#starter.report(check.diagnostics, outcome);
@@ -61,6 +62,11 @@ export class ToolCaller {
   }
 
   listAll(options: ListAllToolsOptions): Promise<ToolList> {
+    try {
+      checkCallOptions(options);
+    } catch (error) {
+      return rejected(error, options);
+    }
     const settlement = new Settlement<ToolList>(options.onSettled);
     const source = this.#pages(options);
     this.#walk(source, { keepsDefinitions: options.definitions }).then(
@@ -77,6 +83,7 @@ export class ToolCaller {
   call(call: ToolCall, options: ToolCallOptions & Partial<WithDetail>): Promise<unknown> {
     try {
       checkCallOptions(options);
+      if (!isJsonObject(call)) refuseArgument("call", "must be an object");
       const { name } = call;
       const outputCheck = choiceOption("outputCheck", options.outputCheck, ["report", "enforce", "off"]);
       if (outputCheck === "enforce" || (outputCheck === "report" && options.detail === true)) {
@@ -145,7 +152,9 @@ export class ToolCaller {
   }
 
   #find(tool: string, { contract }: ToolCallOptions): KnownContract {
-    return contract === undefined ? this.#contracts.book.find(tool) : { kind: "known", contract };
+    return contract === undefined || !this.#starter.config.honoursHeaders
+      ? this.#contracts.book.find(tool)
+      : { kind: "known", contract };
   }
 
   #start<T>({ request, name, known, options, shape, onFound = ignore }: ToolRequest<T>): Promise<T> {
@@ -153,13 +162,16 @@ export class ToolCaller {
       onFound(found);
       return mirrorCall(contractOf(found, name), request);
     };
-    const isToBeFound = known.kind === "unknown" && this.#starter.config.unknownTools === "list";
+    const { honoursHeaders, unknownTools } = this.#starter.config;
+    const isToBeFound = known.kind === "unknown" && unknownTools === "list";
     const plan: CallPlan<T> = {
       request,
       options,
       deadlines: this.#starter.deadlines(options),
       mirrored: isToBeFound ? (signal: AbortSignal) => this.#contracts.find(name, signal).then(mirror) : mirror(known),
-      correctHeaders: (signal: AbortSignal) => this.#contracts.findAnew(name, signal).then(mirror),
+      correctHeaders: honoursHeaders
+        ? (signal: AbortSignal) => this.#contracts.findAnew(name, signal).then(mirror)
+        : undefined,
       ...inputOf(options, shape),
       shape,
     };
@@ -172,7 +184,11 @@ export class ToolCaller {
   ): Promise<ToolWalkResult> {
     const { config } = this.#starter;
     const fetchPage = (cursor: string | undefined): Promise<RawListPage> => source.fetch(cursor);
-    const walked = await walkTools(fetchPage, { ...wanted, limits: config.walk, honoursHeaders: true });
+    const walked = await walkTools(fetchPage, {
+      ...wanted,
+      limits: config.walk,
+      honoursHeaders: config.honoursHeaders,
+    });
     for (const diagnostic of walked.check.diagnostics) config.onDiagnostic(diagnostic);
     return walked;
   }

@@ -14,6 +14,7 @@ export function invalidAnswer(reason: string): RemoteConnectorError<"invalid_ans
 /** What HTTP said beside a JSON-RPC error. */
 export interface PeerErrorContext extends AnswerHints {
   readonly httpStatus?: number | undefined;
+  readonly withoutId?: true | undefined;
 }
 
 /** A JSON-RPC error of the peer: code, message and data are its own. `answered`. */

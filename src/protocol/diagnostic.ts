@@ -5,6 +5,8 @@
 export type DiagnosticKind =
   /** A tool was left out because its `x-mcp-header` is invalid. */
   | "tool_excluded"
+  /** A tool is listed that can't be called: it asks for a way of calling that isn't spoken here. */
+  | "tool_not_callable"
   /** An entry of a list was left out: no object, no name, no usable schema. */
   | "entry_dropped"
   /** A later entry with a name that was there already was left out. */
@@ -19,6 +21,8 @@ export type DiagnosticKind =
   | "unmatched_response"
   /** A response was matched though its id came back as a string. */
   | "id_echoed_as_string"
+  /** A message to the peer that it could do without was left out: too many waited for it to read. */
+  | "message_dropped"
   /** The last event of a stream came without its blank line. */
   | "unterminated_event"
   /** Progress that does not increase. It was passed on. */
@@ -38,7 +42,15 @@ export type DiagnosticKind =
   /** A notification of a kind that the subscription's acknowledgement does not have. It was passed on. */
   | "not_acknowledged"
   /** A notification of another subscription on this one's stream. It was left out. */
-  | "other_subscription";
+  | "other_subscription"
+  /** The server lost its session; a new one was opened. */
+  | "session_replaced"
+  /** The server says something else of itself than in the session before. */
+  | "introduction_changed"
+  /** What was set up in a session could not be set up again in the next one. */
+  | "not_restored"
+  /** The server can't speak by itself: its listening stream is refused, or was given up. */
+  | "not_listening";
 
 /** Something tolerated. `message` is for people; decide by `kind`. */
 export interface Diagnostic {

@@ -38,10 +38,24 @@ export class EntryCheck<Entry> {
   /** Names that came more than once. */
   readonly duplicates = new Set<string>();
   readonly #rules: EntryRules<Entry>;
+  readonly #optional: readonly (readonly [member: string, isRight: (value: unknown) => boolean])[];
   readonly #names = new Set<string>();
+  /** Those of them whose entries can't be used. */
+  readonly #unusable = new Set<string>();
 
   constructor(rules: EntryRules<Entry>) {
     this.#rules = rules;
+    this.#optional = [...rules.optional];
+  }
+
+  /** The names that came, in the server's order, of entries that were left out too. */
+  get names(): ReadonlySet<string> {
+    return this.#names;
+  }
+
+  /** Whether an entry of that name came that can be used. */
+  isUsable(name: string): boolean {
+    return this.#names.has(name) && !this.#unusable.has(name);
   }
 
   page(values: readonly unknown[]): CheckedEntries<Entry> {
@@ -72,12 +86,13 @@ export class EntryCheck<Entry> {
     this.#names.add(name);
     const entry = this.#withoutWrongMembers(value, name);
     if (isUsable(entry)) return entry;
+    this.#unusable.add(name);
     return this.note("entry_dropped", `A ${noun} without ${lacking} was left out.`, name);
   }
 
   #withoutWrongMembers(entry: JsonObject, name: string): JsonObject {
     let kept: Record<string, unknown> | undefined;
-    for (const [member, isRight] of this.#rules.optional) {
+    for (const [member, isRight] of this.#optional) {
       const value = entry[member];
       if (value === undefined || isRight(value)) continue;
       kept ??= { ...entry };

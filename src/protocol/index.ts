@@ -10,6 +10,15 @@ export {
 export { type Diagnostic, type DiagnosticKind } from "./diagnostic.js";
 export { type CheckedEntries, EntryCheck, type EntryRules } from "./entry-check.js";
 export { PROMPT_RULES, RESOURCE_RULES, TEMPLATE_RULES } from "./entry-rules.js";
+export {
+  classifyProbe,
+  ERA_RULES,
+  type EraRule,
+  type EraVerdict,
+  type ProbeContext,
+  type ProbeFacts,
+  type ProbeOutcome,
+} from "./era.js";
 export { type GatewayRefusal, gatewayRefusalOf } from "./gateway-refusal.js";
 export { decodeHeaderValue, encodeHeaderValue } from "./header-value.js";
 export {
@@ -23,6 +32,7 @@ export {
   RpcCode,
 } from "./json-rpc.js";
 export { LIST_WALK_LIMITS, ListWalk, type ListWalkLimits } from "./list-walk.js";
+export { type Answer, MessageChannel, type Reception } from "./message-channel.js";
 export { isMetaKey, isReservedMetaKey, MetaKey } from "./meta.js";
 export { plainText } from "./plain-text.js";
 export {

@@ -73,8 +73,7 @@ export function retryAdvice(error: unknown, situation: RetrySituation): RetryAdv
   // The server works on the call, whatever became of a look at its task.
   if (error.details.taskId !== undefined && !mayRepeat(situation)) return { kind: "never" };
   if (needsAuthorization(error)) return { kind: "after_authorization" };
-  const isBusy = saysBusy(error);
-  if (!isBusy && !PASSING.has(error.code) && !isFullQueue(error)) {
+  if (!isPassing(error) && !isFullQueue(error)) {
     return error.delivery === "unknown" && !mayRepeat(situation) ? { kind: "ask" } : { kind: "never" };
   }
   if (deliveryBehind(error) === "unknown" && !mayRepeat(situation)) return { kind: "ask" };
@@ -84,6 +83,7 @@ export function retryAdvice(error: unknown, situation: RetrySituation): RetryAdv
 
 /** Whether the failure may pass by itself: of the network, or of a server that is busy or away. */
 export function isPassing(error: AnyRemoteConnectorError): boolean {
+  if (error.code === "connect_failed" && error.details.lasting === true) return false;
   return PASSING.has(error.code) || saysBusy(error);
 }
 

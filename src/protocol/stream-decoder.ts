@@ -1,5 +1,6 @@
 import { createParser, type EventSourceMessage, type EventSourceParser } from "eventsource-parser";
 import { RemoteConnectorError } from "../errors.js";
+import { TextStream } from "./text-stream.js";
 
 /** The longest that stands before the data on its line; what the parser holds of a line includes it. */
 const DATA_FIELD = "data: ";
@@ -31,7 +32,7 @@ export interface StreamDecoderOptions {
  * Source: WHATWG HTML, Server-sent events; 2026-07-28, Streamable HTTP, Receiving Messages.
  */
 export class StreamDecoder {
-  readonly #text = new TextDecoder();
+  readonly #text = new TextStream();
   readonly #parser: EventSourceParser;
   readonly #maxEventBytes: number;
   readonly #onEvent: (event: StreamEvent) => void;
@@ -61,12 +62,12 @@ export class StreamDecoder {
    * Throws `limit_exceeded` (delivery `unknown`) when an event is too long, and ever after.
    */
   push(bytes: Uint8Array): void {
-    this.#feed(this.#text.decode(bytes, { stream: true }));
+    this.#feed(this.#text.decode(bytes));
   }
 
   /** Ends the stream. An event without its blank line is delivered as `unterminated`. Throws as {@link push} does. */
   end(): void {
-    const rest = this.#text.decode();
+    const rest = this.#text.end();
     this.#ending = true;
     this.#feed(`${rest}\n\n`);
   }

@@ -1,5 +1,6 @@
 import { RemoteConnectorError } from "../errors.js";
 import { isJsonObject, type JsonObject } from "./json-rpc.js";
+import { mayHold, SCHEMA_KEYWORDS } from "./schema-places.js";
 
 /** One argument that is mirrored into a header. */
 export interface MirroredParameter {
@@ -28,37 +29,10 @@ export interface MirroredHeader {
 /** The contract of a tool that mirrors nothing. */
 export const EMPTY_CONTRACT: ToolContract = { parameters: [] };
 
+const PLAIN = { kind: "valid", contract: EMPTY_CONTRACT } as const;
+
 const ANNOTATION = "x-mcp-header";
 const HTTP_TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-
-/**
- * The keywords of 2020-12 and draft-07 that hold schemas: `one` is a schema or a list of them, `named` a map whose keys are
- * names. Everything else in a schema is data.
- */
-const SCHEMA_KEYWORDS: ReadonlyMap<string, "one" | "named"> = new Map([
-  ["properties", "named"],
-  ["additionalItems", "one"],
-  ["additionalProperties", "one"],
-  ["allOf", "one"],
-  ["anyOf", "one"],
-  ["contains", "one"],
-  ["contentSchema", "one"],
-  ["else", "one"],
-  ["if", "one"],
-  ["items", "one"],
-  ["not", "one"],
-  ["oneOf", "one"],
-  ["prefixItems", "one"],
-  ["propertyNames", "one"],
-  ["then", "one"],
-  ["unevaluatedItems", "one"],
-  ["unevaluatedProperties", "one"],
-  ["$defs", "named"],
-  ["definitions", "named"],
-  ["dependencies", "named"],
-  ["dependentSchemas", "named"],
-  ["patternProperties", "named"],
-]);
 
 /** Deeper annotations are refused: the paths of a hostile schema would grow with the square of its size. */
 const MAX_DEPTH = 64;
@@ -86,6 +60,7 @@ interface Place {
  * the root. Source: 2026-07-28, Streamable HTTP, Schema Extension.
  */
 export function readToolContract(inputSchema: JsonObject): ToolContractVerdict {
+  if (!mayHold(inputSchema, ANNOTATION)) return PLAIN;
   const parameters: MirroredParameter[] = [];
   const taken = new Set<string>();
   const places: Place[] = [{ schema: inputSchema, parent: undefined, keyword: "", name: undefined }];

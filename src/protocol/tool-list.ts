@@ -34,18 +34,39 @@ const TOOL_RULES: EntryRules<Tool> = {
  * Source: 2026-07-28, Tools; Streamable HTTP, Schema Extension.
  */
 export class ToolListCheck {
-  /** The contract of each usable tool. */
-  readonly contracts = new Map<string, ToolContract>();
   /** What each usable tool promises of its structured output, if it does. */
   readonly outputSchemas = new Map<string, JsonObject>();
   /** Why a tool can't be called, by name. */
   readonly excluded = new Map<string, { readonly path: string; readonly reason: string }>();
   readonly #entries = new EntryCheck(TOOL_RULES);
+  /** The contracts that are not empty. */
+  readonly #mirroring = new Map<string, ToolContract>();
   readonly #honoursHeaders: boolean;
 
   /** `honoursHeaders`: whether `x-mcp-header` means anything, which it does only over modern HTTP. */
   constructor(options: { readonly honoursHeaders: boolean }) {
     this.#honoursHeaders = options.honoursHeaders;
+  }
+
+  /** The names that came, of tools that were left out too. */
+  get names(): ReadonlySet<string> {
+    return this.#entries.names;
+  }
+
+  /** The contract of a usable tool. */
+  contractOf(name: string): ToolContract | undefined {
+    if (!this.#entries.isUsable(name) || this.excluded.has(name)) return undefined;
+    return this.#mirroring.get(name) ?? EMPTY_CONTRACT;
+  }
+
+  /** The contract of each usable tool, in the server's order; gathered when it is asked for. */
+  get contracts(): Map<string, ToolContract> {
+    const contracts = new Map<string, ToolContract>();
+    for (const name of this.names) {
+      const contract = this.contractOf(name);
+      if (contract !== undefined) contracts.set(name, contract);
+    }
+    return contracts;
   }
 
   get diagnostics(): Diagnostic[] {
@@ -59,21 +80,22 @@ export class ToolListCheck {
 
   page(values: readonly unknown[]): CheckedTools {
     const { entries, fresh } = this.#entries.page(values);
-    return { tools: entries.filter((tool) => this.#hasContract(tool)), fresh };
+    const before = this.excluded.size;
+    for (const tool of entries) this.#take(tool);
+    const allStay = this.excluded.size === before;
+    return { tools: allStay ? entries : entries.filter(({ name }) => !this.excluded.has(name)), fresh };
   }
 
-  #hasContract(tool: Tool): boolean {
-    const { name, inputSchema, outputSchema } = tool;
+  #take({ name, inputSchema, outputSchema }: Tool): void {
     const verdict = this.#honoursHeaders ? readToolContract(inputSchema) : NO_HEADERS;
     if (verdict.kind === "valid") {
-      this.contracts.set(name, verdict.contract);
+      if (verdict.contract !== EMPTY_CONTRACT) this.#mirroring.set(name, verdict.contract);
       if (outputSchema !== undefined) this.outputSchemas.set(name, outputSchema);
-      return true;
+      return;
     }
     const { path, reason } = verdict;
     this.excluded.set(name, { path, reason });
     this.#entries.note("tool_excluded", `A tool was left out: its x-mcp-header is ${reason}.`, name, path);
-    return false;
   }
 }
 

@@ -18,11 +18,15 @@ export class BodyReader {
   #buffer: Uint8Array = NOTHING;
   #bytes = 0;
 
+  /** Throws `limit_exceeded` when the head says that the body is too large. */
   constructor(head: AnswerHead, limits: ReaderLimits) {
+    const { maxBodyBytes, maxErrorBodyBytes } = limits;
     this.#limits = limits;
     this.#succeeds = isSuccess(head.status);
     const length = Number(head.headers["content-length"]);
-    this.#expected = length <= limits.maxBodyBytes ? length : 0;
+    if (this.#succeeds && length > maxBodyBytes) throw tooMuch("maxBodyBytes", maxBodyBytes);
+    const most = this.#succeeds ? maxBodyBytes : maxErrorBodyBytes;
+    this.#expected = length > 0 ? Math.min(length, most) : 0;
   }
 
   /** Takes the next bytes. Whether no more are wanted. Throws `limit_exceeded`. */
@@ -56,14 +60,20 @@ export class BodyReader {
     this.#bytes = total;
   }
 
+  /** By doubling, and at once to what the head says, as far as a head can be trusted that costs its sender nothing. */
   #grow(needed: number): void {
-    const grown = Buffer.allocUnsafe(Math.max(needed, this.#expected, this.#buffer.length * 2));
+    const doubled = Math.max(needed, this.#buffer.length * 2);
+    const trusted = Math.min(this.#expected, Math.max(doubled, TRUSTED_LENGTH_BYTES));
+    const grown = Buffer.allocUnsafe(this.#expected < needed ? doubled : trusted);
     grown.set(this.#buffer.subarray(0, this.#bytes));
     this.#buffer = grown;
   }
 }
 
 const NOTHING = new Uint8Array();
+
+/** Up to this, room is made for a body before it comes. */
+const TRUSTED_LENGTH_BYTES = 2 * 1024 * 1024;
 
 /** Decodes an event stream as it comes. */
 export class StreamReader {
@@ -72,9 +82,9 @@ export class StreamReader {
   readonly #decoder: StreamDecoder;
   #bytes = 0;
 
-  constructor(limits: ReaderLimits, onEvent: (event: StreamEvent) => void) {
+  constructor(limits: ReaderLimits, onEvent: (event: StreamEvent) => void, onRetry?: (retryMs: number) => void) {
     this.#maxStreamBytes = limits.maxStreamBytes;
-    this.#decoder = new StreamDecoder({ maxEventBytes: limits.maxEventBytes, onEvent });
+    this.#decoder = new StreamDecoder({ maxEventBytes: limits.maxEventBytes, onEvent, onRetry });
   }
 
   /** Takes the next bytes; their events are delivered before it returns. Throws `limit_exceeded`. */

@@ -12,7 +12,13 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 export const systemClock: Clock = {
   now: () => performance.now(),
   schedule(delayMs, run) {
-    const timer = setTimeout(run, Math.min(delayMs, LONGEST_TIMER_MS));
+    let timer: NodeJS.Timeout;
+    // A longer delay is waited for piece by piece.
+    const wait = (leftMs: number): void => {
+      if (leftMs <= LONGEST_TIMER_MS) timer = setTimeout(run, leftMs);
+      else timer = setTimeout(() => wait(leftMs - LONGEST_TIMER_MS), LONGEST_TIMER_MS);
+    };
+    wait(delayMs);
     return () => clearTimeout(timer);
   },
 };

@@ -28,6 +28,11 @@ export interface ConnectionOptions {
   readonly ca?: Pem | readonly Pem[] | undefined;
   /** Shown to servers that ask for one. Never to a proxy. */
   readonly clientCertificate?: ClientCertificate | undefined;
+  /**
+   * Offers HTTP/2 to servers over https, which may choose it; HTTP/1.1 is spoken otherwise. Requests and streams then share
+   * connections. Not through a proxy. Default `false`.
+   */
+  readonly http2?: boolean | undefined;
   /** Looks up the names of what is connected to: servers, or the proxy. Default `dns.lookup`. */
   readonly lookup?: LookupFunction | undefined;
   /**
@@ -43,6 +48,7 @@ export interface ConnectionConfig {
   readonly serverContext: SecureContext | undefined;
   /** The same without the client's certificate. */
   readonly proxyContext: SecureContext | undefined;
+  readonly http2: boolean;
   readonly lookup: LookupFunction | undefined;
   readonly proxy: "environment" | URL | false;
 }
@@ -52,15 +58,21 @@ export const CONNECTION_OPTION_NAMES = [
   "allowedAddresses",
   "ca",
   "clientCertificate",
+  "http2",
   "lookup",
   "proxy",
 ] as const satisfies readonly (keyof ConnectionOptions)[];
 
 /** Applies the defaults. Throws `invalid_options` for what can't be used, certificates included. */
 export function resolveConnectionOptions(options: ConnectionOptions): ConnectionConfig {
-  const { allowedAddresses = "any", clientCertificate, lookup, proxy = false } = options;
+  const { allowedAddresses = "any", clientCertificate, http2 = false, lookup, proxy = false } = options;
   if (!ALLOWED.has(allowedAddresses)) {
     return refuseOption("allowedAddresses", `must be one of ${[...ALLOWED].join(", ")}`);
+  }
+  if (typeof http2 !== "boolean") return refuseOption("http2", "must be true or false");
+  if (lookup !== undefined && typeof lookup !== "function") return refuseOption("lookup", "must be a function");
+  if ((typeof proxy !== "object" && proxy !== false && proxy !== "environment") || proxy === null) {
+    return refuseOption("proxy", 'must be "environment", false, or an object with a url');
   }
   const ca = options.ca === undefined ? undefined : [options.ca].flat();
   const proxyContext = ca === undefined ? undefined : secureContext("ca", { ca });
@@ -73,6 +85,7 @@ export function resolveConnectionOptions(options: ConnectionOptions): Connection
     allowedAddresses,
     serverContext,
     proxyContext,
+    http2,
     lookup,
     proxy: proxy === false || proxy === "environment" ? proxy : parseProxy(proxy.url, "proxy"),
   };
@@ -81,14 +94,27 @@ export function resolveConnectionOptions(options: ConnectionOptions): Connection
 /** Parses a proxy's URL. Throws `invalid_options`, which does not show it: it can hold a password. */
 export function parseProxy(value: string | URL, source: string): URL {
   const url = URL.canParse(String(value)) ? new URL(value) : undefined;
-  if (url?.protocol === "http:" || url?.protocol === "https:") return url;
+  const isHttp = url?.protocol === "http:" || url?.protocol === "https:";
+  if (url !== undefined && isHttp && isEncoded(url.username) && isEncoded(url.password)) return url;
   const where = source === "proxy" ? "must be" : `reads ${source}, which must be`;
   return refuseOption("proxy", `${where} a URL that begins with http:// or https://`);
+}
+
+function isEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const ALLOWED: ReadonlySet<string> = new Set<AllowedAddresses>(["any", "public", "public_or_loopback"]);
 
 function certificateOf(certificate: ClientCertificate): { cert: Pem; key: Pem; passphrase?: string } {
+  if (typeof certificate !== "object" || certificate === null) {
+    return refuseOption("clientCertificate", "must be an object with a cert and a key");
+  }
   refuseUnknownOptions(certificate, ["cert", "key", "passphrase"]);
   const { cert, key, passphrase } = certificate;
   if (cert === undefined || key === undefined) return refuseOption("clientCertificate", "must have a cert and a key");

@@ -9,6 +9,10 @@ export type ExchangeCapability =
   | "admitsSynchronously"
   /** Connecting is told apart from waiting for the answer. */
   | "connectDeadline"
+  /** A `Cookie` header is sent as it is given, and `Set-Cookie` of answers is shown. */
+  | "cookies"
+  /** HTTP/2 can be asked for. */
+  | "http2"
   /** Names can be looked up by a function, and addresses refused. */
   | "pinsAddress"
   | "proxy"

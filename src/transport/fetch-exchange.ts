@@ -15,10 +15,16 @@ export interface FetchExchangeOptions {
   readonly origin: string;
   /** `globalThis.fetch`, read at each request, when left out. */
   readonly fetch?: FetchFunction | undefined;
+  /**
+   * Whether it sends a `Cookie` header as it is given, and shows `Set-Cookie`. Those of browsers and of Electron's `net` do
+   * not. Default: true for Node's own, false for a `fetch` that is given.
+   */
+  readonly carriesCookies?: boolean | undefined;
 }
 
 /** Fetch tells neither when it connects nor to what, and takes no setting of either. */
-const CAPABILITIES: ReadonlySet<ExchangeCapability> = new Set();
+const NONE: ReadonlySet<ExchangeCapability> = new Set();
+const WITH_COOKIES: ReadonlySet<ExchangeCapability> = new Set(["cookies"]);
 
 /**
  * The exchange over WHATWG fetch, for hosts that must use their own HTTP, such as Electron's `net.fetch`.
@@ -28,12 +34,12 @@ const CAPABILITIES: ReadonlySet<ExchangeCapability> = new Set();
  * are answers; where `fetch` hides them, as browsers do, they are failures. No ambient credentials are sent.
  */
 export function createFetchExchange(options: FetchExchangeOptions): Exchange {
-  const { origin, fetch } = options;
+  const { origin, fetch, carriesCookies = fetch === undefined } = options;
   const running = new Set<FetchRun>();
   let isDestroyed = false;
   return {
     origin,
-    capabilities: CAPABILITIES,
+    capabilities: carriesCookies ? WITH_COOKIES : NONE,
     dispatch(request: ExchangeRequest, handler: ExchangeHandler): void {
       const run = new FetchRun(handler, (over) => running.delete(over));
       running.add(run);

@@ -41,7 +41,11 @@ export function resolveHeaderSources(
   // Without a prototype: a header may have any name that is a token.
   const fixed: Record<string, string> = Object.create(null);
   const later: LaterHeader[] = [];
+  const names = new Set<string>();
   for (const [header, source] of Object.entries(sources)) {
+    // Which of two would win could be told by nobody.
+    if (names.has(header.toLowerCase())) refuse(header, "configured twice");
+    names.add(header.toLowerCase());
     if (typeof source === "string") fixed[header] = source;
     else if (typeof source === "function") later.push({ header, read: (request) => source(request) });
     else if (isText(source, "env")) fixed[header] = readEnvironment(header, source.env, environment);

@@ -46,6 +46,12 @@ export function addHeaders(list: string[], headers: HeaderMap): void {
   }
 }
 
+/** Throws `invalid_header` (`not_sent`) when a request that has a cookie jar is given a `Cookie` header as well. */
+export function refuseCookie(headers: Readonly<Record<string, unknown>>): void {
+  const header = Object.keys(headers).find((name) => name.toLowerCase() === "cookie");
+  if (header !== undefined) refuse(header, "the option cookies keeps cookies, and excludes it");
+}
+
 function refuse(header: string, reason: string): never {
   throw new RemoteConnectorError("invalid_header", {
     message: `The header ${header} is refused: ${reason}.`,

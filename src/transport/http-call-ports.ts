@@ -31,6 +31,8 @@ export interface HttpCallRequest {
   readonly body: string | null;
   /** Whether a `text/event-stream` is read as one. */
   readonly acceptsStream: boolean;
+  /** Whether a success is told by its head, with an empty body, and what follows is drained unread. Default false. */
+  readonly discardsBody?: boolean | undefined;
   /** How many redirects in a row are followed, each a 307 or 308 within the origin. Default 3. */
   readonly maxRedirects?: number | undefined;
   /** 1 for the first attempt. */
@@ -42,6 +44,10 @@ export interface HttpCallRequest {
 
 /** Who is told of the answer. After one of the last four, nothing more comes. */
 export interface HttpCallOwner {
+  /** The head of the answer, of any status, before what follows it. Not that of a redirect which is followed. */
+  onHead?(head: AnswerHead): void;
+  /** The pause before a reconnect that the stream asks for, in milliseconds. */
+  onRetry?(retryMs: number): void;
   /** An event of a 2xx stream, in order. Call `HttpCall.finish` when it was the last one needed. */
   onEvent(event: StreamEvent): void;
   /**

@@ -1,23 +1,25 @@
-import {
-  type Delivery,
-  type DeliveryEvidence,
-  type ErrorCode,
-  type ErrorDetails,
-  isRemoteConnectorError,
-  RemoteConnectorError,
-} from "../errors.js";
+import type { Delivery, DeliveryEvidence, RemoteConnectorError } from "../errors.js";
 import type { StreamEvent } from "../protocol/index.js";
-import { type AnswerHead, deliveryByStatus, hintsOf, isSuccess, readAnswerHead } from "./answer-head.js";
+import { type AnswerHead, deliveryByStatus, isSuccess, readAnswerHead } from "./answer-head.js";
 import { type AnswerReader, BodyReader, StreamReader } from "./answer-reader.js";
-import { shownUrl } from "./endpoint.js";
+import { askAuthorizer, type AuthorizationOwner } from "./call-authorization.js";
 import type { ExchangeControl, ExchangeHandler, ResponseHeaders } from "./exchange.js";
-import { type ExchangeEndEvent, numberExchange, tellConnect, tellEnd, tellHead, tellSent } from "./exchange-events.js";
-import { addHeaders, type HeaderMap } from "./headers.js";
+import { ExchangeReport } from "./exchange-report.js";
+import { addHeaders, type HeaderMap, refuseCookie } from "./headers.js";
 import type { HttpCallContext, HttpCallOwner, HttpCallRequest } from "./http-call-ports.js";
+import {
+  brokenFailure,
+  connectFailure,
+  deadlineFailure,
+  encodedFailure,
+  failureOf,
+  refusalOf,
+} from "./http-failures.js";
 import type { DeadlinePhase, Lifetime, LifetimeOwner } from "./lifetime.js";
-import { networkCause, networkReason } from "./network-failure.js";
-import { MAX_REDIRECTS, redirectTarget } from "./redirect.js";
+import { MAX_REDIRECTS } from "./redirect.js";
+import { RedirectTrail } from "./redirect-trail.js";
 import type { SlotWaiter } from "./request-slots.js";
+import { StreamDrain } from "./stream-drain.js";
 
 type State =
   /** Waits for its turn. */
@@ -33,17 +35,11 @@ type State =
   | "draining"
   | "ended";
 
-/** How long and how much the rest of a finished stream may take before its connection is given up. */
-const DRAIN_MS = 1_000;
-const DRAIN_BYTES = 64 * 1024;
-/** How many streams of an endpoint may be drained at once. The connections of further ones are given up right away. */
-export const MAX_DRAINING = 8;
-
 /**
  * One HTTP request and its answer: its turn, its authorization, its deadlines, its limits, and the evidence for the
  * delivery verdict. It knows nothing of what the answer means.
  */
-export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
+export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter, AuthorizationOwner {
   readonly #context: HttpCallContext;
   readonly #request: HttpCallRequest;
   readonly #owner: HttpCallOwner;
@@ -57,14 +53,9 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
   #head: AnswerHead | undefined;
   #reader: AnswerReader | undefined;
   #messages = 0;
-  #drained = 0;
-  #redirects = 0;
-  /** Where the last redirect led. */
-  #url: URL | undefined;
-  /** Where this answer leads, once what is left of it has passed. */
-  #next: URL | undefined;
-  /** Set while there is an exchange of which someone wants to hear. */
-  #number: number | undefined;
+  #drain: StreamDrain | undefined;
+  readonly #trail: RedirectTrail;
+  #report: ExchangeReport | undefined;
 
   constructor(
     context: HttpCallContext,
@@ -77,6 +68,7 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
     this.#owner = owner;
     this.#forget = forget;
     this.#startedAt = context.config.clock.now();
+    this.#trail = new RedirectTrail(context.url, request.maxRedirects ?? MAX_REDIRECTS);
   }
 
   start(): void {
@@ -89,7 +81,7 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
     try {
       this.#context.slots.take(this);
     } catch (error) {
-      this.#failWithCaught(error);
+      this.#failWith(failureOf(error));
     }
   }
 
@@ -98,19 +90,23 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
     if (this.#state !== "answer") return;
     this.#release();
     this.#state = "draining";
-    this.#context.draining += 1;
-    this.#tellEnd("answered");
-    if (this.#context.draining > MAX_DRAINING) {
-      this.#stopDraining();
-      return;
-    }
-    // A stream that ends in this very chunk, as most do, needs no watch.
-    queueMicrotask(() => this.#watchDrain());
+    this.#drain = new StreamDrain(this.#context, () => void this.#end());
+    this.#report?.end("answered", this.evidence());
+    this.#drain.begin();
   }
 
   /** Ends the call from our side. Nothing happens when it has ended. */
   cancel(error: RemoteConnectorError<"cancelled">): void {
-    this.#fail("cancelled", error.message, error.details);
+    this.#failWith(error);
+  }
+
+  /** The peer waits for us: until {@link releaseIdle} its silence is no fault. */
+  holdIdle(): void {
+    this.#lifetime?.hold();
+  }
+
+  releaseIdle(): void {
+    this.#lifetime?.release();
   }
 
   /** What was seen so far, or until the end. */
@@ -130,24 +126,29 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
     this.#lifetime?.connecting();
     const { authorize, url } = this.#context;
     if (authorize === undefined) {
-      this.#dispatch(undefined);
+      this.onAuthorized(undefined);
       return;
     }
     this.#state = "authorizing";
+    const { operation, attempt } = this.#request;
+    askAuthorizer(authorize, { url: url.href, method: operation, attempt }, this);
+  }
+
+  onAuthorized(headers: HeaderMap | undefined): void {
+    if (this.#state === "ended") return;
     try {
-      const { operation, attempt } = this.#request;
-      const given = authorize({ url: url.href, method: operation, attempt });
-      if (isThenable(given)) {
-        given.then(
-          (headers) => this.#dispatch(headers),
-          (error: unknown) => this.#failToAuthorize(error),
-        );
-      } else {
-        this.#dispatch(given);
+      if (headers !== undefined) {
+        if (this.#context.config.cookies !== undefined) refuseCookie(headers);
+        addHeaders(this.#request.headers, headers);
       }
+      this.#connect(this.#context.path);
     } catch (error) {
-      this.#failToAuthorize(error);
+      this.#failWith(failureOf(error));
     }
+  }
+
+  onUnauthorized(error: RemoteConnectorError): void {
+    this.#failWith(error);
   }
 
   onRequestStart(control: ExchangeControl): void {
@@ -160,45 +161,56 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
     this.#state = "sent";
     this.#handedOver = true;
     this.#lifetime?.established();
-    if (this.#number !== undefined) tellSent({ exchange: this.#number });
+    this.#report?.sent();
   }
 
   onResponseStart(_control: ExchangeControl, status: number, headers: ResponseHeaders): void {
     if (this.#state !== "sent") return;
     this.#lifetime?.touch();
-    this.#head = readAnswerHead(status, headers, this.#url);
-    if (this.#number !== undefined) tellHead({ exchange: this.#number, status, mediaType: this.#head.mediaType });
+    const trail = this.#trail;
+    this.#head = readAnswerHead(status, headers, trail.count === 0 ? undefined : trail.url);
+    this.#context.config.cookies?.store(headers, trail.url);
+    this.#report?.head(status, this.#head.mediaType);
     // Who listens may have ended the call.
     if (this.#state !== "sent") return;
     const encoding = headers["content-encoding"];
+    if (this.#request.discardsBody === true && isSuccess(status)) {
+      this.#discard(this.#head);
+      return;
+    }
     if (encoding !== undefined && String(encoding).toLowerCase() !== "identity") {
-      this.#failEncoded(this.#head);
+      this.#failWith(encodedFailure(this.#head), false, deliveryByStatus(status));
       return;
     }
     const isStream = isSuccess(status) && this.#head.mediaType === "text/event-stream" && this.#request.acceptsStream;
-    const { config, url } = this.#context;
-    if (this.#redirects < (this.#request.maxRedirects ?? MAX_REDIRECTS)) {
-      this.#next = redirectTarget(status, headers, this.#url ?? url);
+    const { config } = this.#context;
+    const owner = this.#owner;
+    try {
+      this.#reader = isStream
+        ? new StreamReader(config, this.#onEvent, owner.onRetry === undefined ? undefined : this.#onRetry)
+        : new BodyReader(this.#head, config);
+    } catch (error) {
+      this.#failWith(failureOf(error));
+      return;
     }
-    this.#reader = isStream ? new StreamReader(config, this.#onEvent) : new BodyReader(this.#head, config);
     this.#state = "answer";
+    if (trail.look(status, headers)) trail.wait(config.clock, this.#request.limits.idleTimeoutMs, this.#stopExchange);
+    else owner.onHead?.(this.#head);
   }
 
   onResponseData(_control: ExchangeControl, chunk: Uint8Array): void {
     if (this.#state === "draining") {
-      this.#drained += chunk.length;
-      if (this.#drained > DRAIN_BYTES) this.#stopDraining();
+      this.#drain?.push(chunk);
       return;
     }
     if (this.#state !== "answer") return;
     this.#lifetime?.touch();
     try {
       if (this.#reader?.push(chunk) !== true) return;
-      // What follows a redirect's head says nothing; its end is waited for, or brought about.
-      if (this.#next === undefined) this.#deliverBody(true);
-      else this.#control?.abort(ended());
+      if (this.#trail.leadsOn) this.#stopExchange();
+      else this.#deliverBody(true);
     } catch (error) {
-      this.#failWithCaught(error);
+      this.#failWith(failureOf(error));
     }
   }
 
@@ -207,11 +219,11 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
     this.#endStream();
     if (this.#state === "draining") {
       this.#end();
-    } else if (this.#next !== undefined) {
-      this.#follow(this.#next);
+    } else if (this.#trail.leadsOn) {
+      this.#follow();
     } else if (this.#state === "answer" && this.#reader?.kind === "stream") {
       const evidence = this.evidence();
-      this.#tellEnd("stream_ended", "unknown");
+      this.#report?.end("stream_ended", evidence, "unknown");
       if (this.#end()) this.#owner.onStreamEnd(evidence);
     } else if (this.#state === "answer") {
       this.#deliverBody(true);
@@ -227,8 +239,8 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
     this.#endStream();
     if (this.#state === "draining") {
       this.#end();
-    } else if (this.#next !== undefined) {
-      this.#follow(this.#next);
+    } else if (this.#trail.leadsOn) {
+      this.#follow();
     } else if (!this.#deliverRefusal()) {
       this.#failToConnect(error);
     }
@@ -236,15 +248,13 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
 
   onDeadline(phase: DeadlinePhase, limitMs: number): void {
     // A redirect that stalls is no refusal: it would have been followed.
-    if (this.#next === undefined && this.#deliverRefusal()) return;
-    const option = `${phase}TimeoutMs`;
-    const message = `The request passed its ${phase} deadline of ${String(limitMs)} ms (${option}).`;
-    this.#fail("timeout", message, { phase, option, limitMs });
+    if (!this.#trail.leadsOn && this.#deliverRefusal()) return;
+    this.#failWith(deadlineFailure(phase, limitMs));
   }
 
   onAbort(reason: unknown): void {
     const delivery = this.#delivery();
-    this.#tellEnd("aborted", delivery);
+    this.#report?.end("aborted", this.evidence(), delivery);
     if (this.#end()) this.#owner.onAbort(reason, delivery);
   }
 
@@ -254,57 +264,48 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
   }
 
   #isAdmitted(): boolean {
-    let refusal: string | undefined;
-    try {
-      refusal = this.#request.admit?.();
-    } catch (error) {
-      this.#fail("not_admitted", "The check before sending threw.", { reason: "the check threw" }, error);
-      return false;
-    }
-    if (refusal !== undefined) {
-      this.#fail("not_admitted", `The request was not admitted: ${refusal}.`, { reason: refusal });
-    }
+    const { admit } = this.#request;
+    const refusal = admit === undefined ? undefined : refusalOf(admit);
+    if (refusal !== undefined) this.#failWith(refusal);
     // The check is the caller's code, and may have ended the call.
     return this.#state === "connecting";
   }
 
-  #dispatch(authorization: HeaderMap | undefined): void {
-    if (this.#state === "ended") return;
-    try {
-      if (authorization !== undefined && (typeof authorization !== "object" || authorization === null)) {
-        this.#fail("authorize_failed", "The authorizer gave no headers.", { reason: "not an object of headers" });
-        return;
-      }
-      if (authorization !== undefined) addHeaders(this.#request.headers, authorization);
-      this.#connect(this.#context.path);
-    } catch (error) {
-      this.#failWithCaught(error);
-    }
-  }
-
   #connect(path: string): void {
     const { method, headers, body } = this.#request;
+    const { url, count } = this.#trail;
+    const { cookies } = this.#context.config;
     this.#state = "connecting";
-    this.#number = numberExchange();
-    if (this.#number !== undefined) this.#tellConnect(this.#number);
-    this.#context.exchange.dispatch({ method, path, headers, body }, this);
+    this.#report = ExchangeReport.open();
+    this.#report?.connect(url, this.#request, count);
+    const all = cookies === undefined ? headers : cookies.addTo(headers, url);
+    this.#context.exchange.dispatch({ method, path, headers: all, body }, this);
   }
 
+  /** The head says all that the owner needs. */
+  #discard(head: AnswerHead): void {
+    this.#state = "answer";
+    this.finish();
+    this.#owner.onBody(head, NOTHING, true);
+  }
+
+  /** What is left of the exchange says nothing. Its handler, which is the call, is told that it ended. */
+  readonly #stopExchange = (): void => this.#control?.abort(ended());
+
   /** The same request once more, with the credentials that it had. What is known now is what is known of this one. */
-  #follow(url: URL): void {
-    this.#tellEnd("redirected");
+  #follow(): void {
+    this.#report?.end("redirected", this.evidence());
     if (this.#state !== "answer") return;
-    this.#redirects += 1;
-    this.#url = url;
-    this.#next = undefined;
+    this.#trail.follow();
     this.#head = undefined;
     this.#reader = undefined;
     this.#handedOver = false;
     this.#lifetime?.connecting();
     try {
-      this.#connect(url.pathname + url.search);
+      const { pathname, search } = this.#trail.url;
+      this.#connect(pathname + search);
     } catch (error) {
-      this.#failWithCaught(error);
+      this.#failWith(failureOf(error));
     }
   }
 
@@ -314,12 +315,16 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
     this.#owner.onEvent(event);
   };
 
+  readonly #onRetry = (retryMs: number): void => {
+    if (this.#state === "answer") this.#owner.onRetry?.(retryMs);
+  };
+
   #endStream(): void {
     if (this.#state !== "answer" || this.#reader?.kind !== "stream") return;
     try {
       this.#reader.end();
     } catch (error) {
-      this.#failWithCaught(error);
+      this.#failWith(failureOf(error));
     }
   }
 
@@ -327,7 +332,7 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
     const head = this.#head;
     const reader = this.#reader;
     if (head === undefined || reader?.kind !== "body") return;
-    this.#tellEnd("answered");
+    this.#report?.end("answered", this.evidence());
     if (!this.#end()) return;
     this.#owner.onBody(head, reader.body(), whole);
   }
@@ -341,69 +346,17 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
 
   #failToConnect(error: unknown): void {
     const { origin } = this.#context.url;
-    const reason = networkReason(error);
-    const cause = networkCause(error, reason);
     if (this.#state === "connecting") {
-      const message = `No connection to ${origin}: ${reason}.`;
-      this.#failWith(new RemoteConnectorError("connect_failed", { message, details: { origin, reason }, cause }), true);
-    } else {
-      this.#fail("connection_broken", `The connection to ${origin} broke: ${reason}.`, { origin, reason }, cause);
-    }
-  }
-
-  #failToAuthorize(error: unknown): void {
-    if (isRemoteConnectorError(error)) this.#failWithCaught(error);
-    else this.#fail("authorize_failed", "The authorizer failed.", { reason: "the authorizer threw" }, error);
-  }
-
-  #failEncoded({ status, mediaType, headers }: AnswerHead): void {
-    const reason = "a content encoding that was not asked for";
-    const details = { status, mediaType, snippet: "", reason, ...hintsOf(headers) };
-    const error = new RemoteConnectorError("unexpected_answer", { message: `The answer has ${reason}.`, details });
-    this.#failWith(error, false, deliveryByStatus(status));
-  }
-
-  #fail<C extends ErrorCode>(code: C, message: string, details: ErrorDetails[C], cause?: unknown): void {
-    this.#failWith(new RemoteConnectorError(code, { message, details, cause }));
-  }
-
-  /** Whatever was thrown ends the call: a promise that never settles would be worse than any error. */
-  #failWithCaught(error: unknown): void {
-    if (isRemoteConnectorError(error)) this.#failWith(error);
-    else
-      this.#fail("internal_error", "A fault inside the client ended the call.", { reason: "unexpected throw" }, error);
+      const failure = connectFailure(origin, error);
+      this.#failWith(failure, failure.details.lasting !== true);
+    } else this.#failWith(brokenFailure(origin, error));
   }
 
   #failWith(error: RemoteConnectorError, noConnection = false, delivery = this.#delivery()): void {
-    const seen = error.withEvidence(delivery, this.evidence());
-    this.#tellEnd("failed", seen.delivery, seen.code);
+    const evidence = this.evidence();
+    const seen = error.withEvidence(delivery, evidence);
+    this.#report?.end("failed", evidence, seen.delivery, seen.code);
     if (this.#end()) this.#owner.onFailure(seen, noConnection);
-  }
-
-  #tellConnect(exchange: number): void {
-    const { method, operation, attempt } = this.#request;
-    const url = shownUrl(this.#url ?? this.#context.url);
-    tellConnect({ exchange, url, method, operation, attempt, redirects: this.#redirects });
-  }
-
-  /** Once per exchange: what ends it again is not worth a word. */
-  #tellEnd(outcome: ExchangeEndEvent["outcome"], delivery?: Delivery, code?: ErrorCode): void {
-    const exchange = this.#number;
-    if (exchange === undefined) return;
-    this.#number = undefined;
-    const { messages, elapsedMs } = this.evidence();
-    tellEnd({ exchange, outcome, delivery, code, messages, elapsedMs });
-  }
-
-  #watchDrain(): void {
-    if (this.#state !== "draining") return;
-    const limits = { connectTimeoutMs: Infinity, idleTimeoutMs: Infinity, totalTimeoutMs: DRAIN_MS };
-    const stop = (): void => this.#stopDraining();
-    this.#lifetime = this.#context.lifetimes.open({ onDeadline: stop, onAbort: stop }, limits);
-  }
-
-  #stopDraining(): void {
-    if (this.#state === "draining") this.#end();
   }
 
   #release(): void {
@@ -421,13 +374,13 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
     if (this.#state === "ended") return false;
     const wasDraining = this.#state === "draining";
     this.#state = "ended";
+    this.#trail.close();
     this.#forget(this);
-    this.#control?.abort(ended());
+    this.#stopExchange();
     this.#control = undefined;
     this.#reader = undefined;
     if (wasDraining) {
-      this.#lifetime?.close();
-      this.#context.draining -= 1;
+      this.#drain?.close();
     } else {
       this.#release();
     }
@@ -435,10 +388,8 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter {
   }
 }
 
+const NOTHING = new Uint8Array();
+
 function ended(): Error {
   return new Error("The exchange was ended by its owner.");
-}
-
-function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
-  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }

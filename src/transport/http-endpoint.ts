@@ -2,10 +2,11 @@ import { RemoteConnectorError } from "../errors.js";
 import type { Authorize } from "./authorize.js";
 import type { Exchange } from "./exchange.js";
 import { refuseOption } from "../options.js";
-import { HttpCall, MAX_DRAINING } from "./http-call.js";
+import { HttpCall } from "./http-call.js";
 import type { HttpCallContext, HttpCallOwner, HttpCallRequest } from "./http-call-ports.js";
 import { Lifetimes } from "./lifetime.js";
 import { RequestSlots } from "./request-slots.js";
+import { MAX_DRAINING } from "./stream-drain.js";
 import type { TransportConfig } from "./transport-options.js";
 import { openUndiciExchange } from "./undici-exchange.js";
 

@@ -25,6 +25,15 @@ export {
   type ExchangeHeadEvent,
   type ExchangeSentEvent,
 } from "./exchange-events.js";
+export {
+  type ExchangeResult,
+  type ExchangeSubject,
+  resultOfAbort,
+  resultOfAnswer,
+  resultOfError,
+  TRACE_KEYS,
+  type TraceContext,
+} from "./exchange-facts.js";
 export { createFetchExchange, type FetchExchangeOptions, type FetchFunction } from "./fetch-exchange.js";
 export {
   type HeaderFunction,
@@ -33,13 +42,32 @@ export {
   type ResolvedHeaders,
   resolveHeaderSources,
 } from "./header-sources.js";
-export { addHeaders, type HeaderMap } from "./headers.js";
+export { addHeaders, type HeaderMap, refuseCookie } from "./headers.js";
 export { type HttpCall } from "./http-call.js";
 export { type HttpCallOwner, type HttpCallRequest } from "./http-call-ports.js";
 export { closedError, HttpEndpoint } from "./http-endpoint.js";
 export { type HttpAnswer, httpGet, type HttpGetOptions } from "./http-get.js";
 export { type DeadlinePhase, type Lifetime, type LifetimeLimits, type LifetimeOwner, Lifetimes } from "./lifetime.js";
+export {
+  carefulLogger,
+  type FieldsFirstLogger,
+  type LogFields,
+  type Logger,
+  pinoLogger,
+  silentLogger,
+} from "./logger.js";
+export { deadlineFailure, failureOf, refusalOf } from "./http-failures.js";
 export { redirectRefused } from "./redirect.js";
+export { RequestSlots, type SlotWaiter } from "./request-slots.js";
+export {
+  type CallTelemetry,
+  type ExchangeTelemetry,
+  resolveTelemetryOptions,
+  Telemetry,
+  TELEMETRY_OPTION_NAMES,
+  type TelemetryConfig,
+  type TelemetryOptions,
+} from "./telemetry.js";
 export {
   CALL_TIMEOUT_MS,
   type DeadlineOptions,

@@ -25,6 +25,9 @@ export interface Lifetime {
   established(): void;
   /** A sign of life: the idle deadline starts anew. */
   touch(): void;
+  /** The idle deadline stops, also in phases to come, until {@link release} starts it anew. */
+  hold(): void;
+  release(): void;
   /** Ends the watch. Afterwards nothing of it is left on the signal or in a timer. Idempotent. */
   close(): void;
 }
@@ -122,6 +125,7 @@ class WatchedLifetime implements Lifetime {
   #phase: "waiting" | "connecting" | "established" | "closed" = "waiting";
   /** When the phase began, or the last sign of life in it. */
   #since: number;
+  #isHeld = false;
 
   constructor(clock: Clock, owner: LifetimeOwner, limits: LifetimeLimits, now: number, keeper: LifetimeKeeper) {
     this.limits = limits;
@@ -142,6 +146,18 @@ class WatchedLifetime implements Lifetime {
 
   touch(): void {
     this.#since = this.#clock.now();
+  }
+
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  release(): void {
+    if (this.#phase === "closed" || !this.#isHeld) return;
+    this.#isHeld = false;
+    if (this.#phase !== "established") return;
+    this.touch();
+    this.#keeper.arm(this.#phaseDueAt());
   }
 
   close(): void {
@@ -179,7 +195,7 @@ class WatchedLifetime implements Lifetime {
 
   #phaseDueAt(): number {
     if (this.#phase === "connecting") return this.#since + this.limits.connectTimeoutMs;
-    if (this.#phase === "established") return this.#since + this.limits.idleTimeoutMs;
+    if (this.#phase === "established" && !this.#isHeld) return this.#since + this.limits.idleTimeoutMs;
     return Infinity;
   }
 }

@@ -7,6 +7,32 @@ export function networkReason(error: unknown): string {
   return error instanceof Error ? plainText(error.name, 64) : "unknown";
 }
 
+/** What another attempt does not change: an address that is not allowed, a certificate that is not trusted. */
+const LASTING: ReadonlySet<string> = new Set([
+  "CERT_CHAIN_TOO_LONG",
+  "CERT_HAS_EXPIRED",
+  "CERT_NOT_YET_VALID",
+  "CERT_REJECTED",
+  "CERT_REVOKED",
+  "CERT_SIGNATURE_FAILURE",
+  "CERT_UNTRUSTED",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "ERR_ADDRESS_REFUSED",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+  "HOSTNAME_MISMATCH",
+  "INVALID_CA",
+  "INVALID_PURPOSE",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+]);
+
+/** Whether a failure to connect, by its reason, is one that another attempt would meet again. Pure. */
+export function isLasting(reason: string): boolean {
+  return LASTING.has(reason);
+}
+
 /**
  * A network error without what libraries hang on it, which can be bytes of the answer, and without the userinfo and the
  * query of a URL that its text has.

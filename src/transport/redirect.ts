@@ -20,12 +20,17 @@ export function redirectTarget(status: number, headers: ResponseHeaders, from: U
 
 /**
  * The error for a 3xx that was not followed: `redirect_refused`, `answered`. Its `reason` says what would help: the other
- * scheme, or the slash that the configured URL has too many or too few. `from` is the endpoint. Pure.
+ * scheme, or the slash that the configured URL has too many or too few. `from` is the endpoint, `maxRedirects` what the request
+ * followed at most. Pure.
  */
-export function redirectRefused(head: AnswerHead, from: URL): RemoteConnectorError<"redirect_refused"> {
+export function redirectRefused(
+  head: AnswerHead,
+  from: URL,
+  maxRedirects = MAX_REDIRECTS,
+): RemoteConnectorError<"redirect_refused"> {
   const { status, headers, url = from } = head;
   const target = locationOf(headers, url);
-  const reason = reasonOf(status, url, target);
+  const reason = reasonOf(status, url, target, maxRedirects);
   return new RemoteConnectorError("redirect_refused", {
     message: `The server redirects with ${String(status)}, which is not followed: ${reason}.`,
     delivery: "answered",
@@ -33,7 +38,7 @@ export function redirectRefused(head: AnswerHead, from: URL): RemoteConnectorErr
   });
 }
 
-function reasonOf(status: number, from: URL, target: URL | undefined): string {
+function reasonOf(status: number, from: URL, target: URL | undefined, maxRedirects: number): string {
   if (target === undefined) return "it names no location";
   if (target.username !== "" || target.password !== "") return "its location holds userinfo";
   const differences = [];
@@ -43,7 +48,7 @@ function reasonOf(status: number, from: URL, target: URL | undefined): string {
   if (target.pathname !== from.pathname) differences.push(pathDifference(from.pathname, target.pathname));
   if (target.search !== from.search) differences.push("the query");
   if (target.origin === from.origin && (status === 307 || status === 308)) {
-    return `more than ${String(MAX_REDIRECTS)} redirects in a row`;
+    return maxRedirects === 0 ? "no redirect is followed" : `more than ${String(maxRedirects)} redirects in a row`;
   }
   if (differences.length === 0) return "it leads back to the same URL";
   const what = `its location differs in ${differences.join(" and ")}`;

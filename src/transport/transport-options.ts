@@ -7,6 +7,7 @@ import {
   type ConnectionOptions,
   resolveConnectionOptions,
 } from "./connection-options.js";
+import { CookieJar } from "./cookie-jar.js";
 import type { Exchange, ExchangeCapability } from "./exchange.js";
 
 /** Deadlines of one request, in milliseconds; `Infinity` for none. */
@@ -38,6 +39,12 @@ export interface TransportOptions extends DeadlineOptions, ConnectionOptions {
   readonly maxQueuedRequests?: number | undefined;
   /** Permits plain http to hosts other than loopback. Default false. */
   readonly allowInsecureHttp?: boolean | undefined;
+  /**
+   * Keeps the cookies that the origin sets, for as long as the client lives, and sends them back to it: for balancers that
+   * want a client to stay with one server. At most 50, of at most 4,096 bytes each, 16 KiB in all. A `Cookie` header of
+   * one's own excludes it. Default false.
+   */
+  readonly cookies?: boolean | undefined;
   /** The exchange to use in place of undici's own. How it connects is said where it is made. */
   readonly exchange?: Exchange | undefined;
   readonly clock?: Clock | undefined;
@@ -57,6 +64,8 @@ export interface TransportConfig extends Deadlines {
   readonly maxConcurrentRequests: number;
   readonly maxQueuedRequests: number;
   readonly allowInsecureHttp: boolean;
+  /** Shared by everything that is sent to the origin. */
+  readonly cookies: CookieJar | undefined;
   readonly exchange: Exchange | undefined;
   /** For the exchange that is made when none is given. */
   readonly connection: ConnectionConfig;
@@ -69,6 +78,7 @@ export const TRANSPORT_OPTION_NAMES: readonly (keyof TransportOptions)[] = [
   "allowInsecureHttp",
   "clock",
   "connectTimeoutMs",
+  "cookies",
   "exchange",
   "idleTimeoutMs",
   "maxBodyBytes",
@@ -99,6 +109,8 @@ export function resolveTransportOptions(options: TransportOptions): TransportCon
     idleTimeoutMs: 60_000,
     totalTimeoutMs: CALL_TIMEOUT_MS,
   });
+  const { clock = systemClock, cookies = false } = options;
+  if (typeof cookies !== "boolean") refuseOption("cookies", "must be true or false");
   if (options.exchange !== undefined) checkExchange(options.exchange, options, deadlines);
   return {
     ...deadlines,
@@ -109,9 +121,10 @@ export function resolveTransportOptions(options: TransportOptions): TransportCon
     maxConcurrentRequests: countOption("maxConcurrentRequests", options.maxConcurrentRequests, 64),
     maxQueuedRequests: countOption("maxQueuedRequests", options.maxQueuedRequests, 1_000, 0),
     allowInsecureHttp: options.allowInsecureHttp ?? false,
+    cookies: cookies ? new CookieJar(clock) : undefined,
     exchange: options.exchange,
     connection: resolveConnectionOptions(options),
-    clock: options.clock ?? systemClock,
+    clock,
   };
 }
 
@@ -119,6 +132,7 @@ const NEEDS: Readonly<Record<(typeof CONNECTION_OPTION_NAMES)[number], ExchangeC
   allowedAddresses: "pinsAddress",
   ca: "tls",
   clientCertificate: "tls",
+  http2: "http2",
   lookup: "pinsAddress",
   proxy: "proxy",
 };
@@ -131,6 +145,7 @@ function checkExchange({ capabilities }: Exchange, options: TransportOptions, de
     if (!capabilities.has(NEEDS[option])) refuseCapability(option, NEEDS[option]);
     refuseOption(option, "must be given where the exchange is made");
   }
+  if (options.cookies === true && !capabilities.has("cookies")) refuseCapability("cookies", "cookies");
   // One that the deadline for all of it covers asks for nothing.
   const isOwn = options.connectTimeoutMs !== undefined && deadlines.connectTimeoutMs < deadlines.totalTimeoutMs;
   if (isOwn && !capabilities.has("connectDeadline")) refuseCapability("connectTimeoutMs", "connectDeadline");

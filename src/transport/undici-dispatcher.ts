@@ -7,18 +7,9 @@ import Pool from "undici/lib/dispatcher/pool.js";
 import { refuseOption } from "../options.js";
 import { guardConnector, guardLookup } from "./address-guard.js";
 import { type ConnectionConfig, parseProxy } from "./connection-options.js";
+import { CONNECT_ATTEMPT_MS, IDLE_CONNECTION_MS, KEEP_ALIVE_MARGIN_MS } from "./connection-times.js";
 import { isLoopback } from "./endpoint.js";
-
-/** An idle connection is dropped before typical servers drop it (5 s), so that few requests race with their FIN. */
-const IDLE_CONNECTION_MS = 4_000;
-/** How much earlier than the server's own `Keep-Alive` says. */
-const KEEP_ALIVE_MARGIN_MS = 1_000;
-
-/**
- * When an attempt to connect that nobody waits for any more gives up its socket. Calls have their own deadlines, and
- * longer ones than this are cut.
- */
-const CONNECT_ATTEMPT_MS = 120_000;
+import { Http2Dispatcher } from "./http2-dispatcher.js";
 
 /** The library's own timers for headers and bodies are off: deadlines are kept in one place, and it is not here. */
 const POOL = {
@@ -39,12 +30,12 @@ export interface UndiciDispatcherOptions {
 }
 
 /**
- * Makes what dispatches to one origin: a pool, or an agent that tunnels through a proxy.
+ * Makes what dispatches to one origin: a pool, an agent that tunnels through a proxy, or what asks for HTTP/2 first.
  *
- * Throws `invalid_options` when the environment names a proxy that is none, or addresses are restricted and a proxy would
- * look them up.
+ * Throws `invalid_options` when the environment names a proxy that is none, addresses are restricted and a proxy would look
+ * them up, or HTTP/2 is wanted through a proxy.
  */
-export function openUndiciDispatcher(options: UndiciDispatcherOptions): Undici.Dispatcher {
+export function openDispatcher(options: UndiciDispatcherOptions): Undici.Dispatcher | Http2Dispatcher {
   const { origin, maxConnections, connection, signal } = options;
   const { allowedAddresses, serverContext, proxyContext } = connection;
   const settings = { ...POOL, connections: Number.isFinite(maxConnections) ? maxConnections : null };
@@ -52,7 +43,11 @@ export function openUndiciDispatcher(options: UndiciDispatcherOptions): Undici.D
   const toServer = { ...attempt, ...contextOf(serverContext) };
   const connect = allowedAddresses === "any" ? toServer : guardConnector(allowedAddresses, buildConnector(toServer));
   const proxy = proxyFor(origin, connection.proxy);
-  if (proxy === false) return new Pool(origin, { ...settings, connect });
+  if (proxy === false) {
+    if (connection.http2 && origin.startsWith("https:")) return openHttp2(options, settings, toServer);
+    return new Pool(origin, { ...settings, connect });
+  }
+  if (connection.http2) refuseOption("http2", "can't be had through a proxy");
   if (allowedAddresses !== "any")
     refuseOption("allowedAddresses", "can't be kept through a proxy, which looks names up");
   const { EnvHttpProxyAgent, ProxyAgent }: typeof Undici = createRequire(import.meta.url)("undici");
@@ -63,12 +58,59 @@ export function openUndiciDispatcher(options: UndiciDispatcherOptions): Undici.D
     proxyTls: { ...attempt, ...contextOf(proxyContext) },
     clientFactory: (url: URL, given: object) => new Pool(url, { ...POOL, ...given }),
   };
-  return proxy === "environment" ? new EnvHttpProxyAgent(proxied) : new ProxyAgent({ ...proxied, uri: proxy.href });
+  if (proxy !== "environment") return new ProxyAgent({ ...proxied, ...tokenOf(proxy), uri: proxy.href });
+  return new EnvHttpProxyAgent({ ...proxied, ...tokenOf(environmentProxy(origin)) });
+}
+
+/** Only what can be negotiated is; a server that chooses HTTP/1.1 is spoken to by a pool, which takes that first socket. */
+function openHttp2(
+  { origin, maxConnections, connection: { allowedAddresses } }: UndiciDispatcherOptions,
+  settings: Undici.Pool.Options,
+  toServer: Undici.buildConnector.BuildOptions,
+): Http2Dispatcher {
+  const guard = (connect: Undici.buildConnector.connector): Undici.buildConnector.connector =>
+    allowedAddresses === "any" ? connect : guardConnector(allowedAddresses, connect);
+  return new Http2Dispatcher({
+    origin,
+    maxConnections,
+    connect: guard(buildConnector({ ...toServer, allowH2: true })),
+    openPlain(socket) {
+      let first: typeof socket | undefined = socket;
+      const further = guard(buildConnector(toServer));
+      return new Pool(origin, {
+        ...settings,
+        connect(to, callback) {
+          const given = first;
+          first = undefined;
+          if (given === undefined || given.destroyed) further(to, callback);
+          // A client that is called back at once forgets what waits.
+          else queueMicrotask(() => callback(null, given));
+        },
+      });
+    },
+  });
 }
 
 function lookupOf({ allowedAddresses, lookup }: ConnectionConfig): { lookup?: LookupFunction } {
   if (allowedAddresses !== "any") return { lookup: guardLookup(allowedAddresses, lookup) };
   return lookup === undefined ? {} : { lookup };
+}
+
+/** What undici makes of a proxy's userinfo only when there is a password, too. */
+function tokenOf(proxy: URL | undefined): { token?: string } {
+  if (proxy === undefined || proxy.username === "") return {};
+  const credentials = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
+  return { token: `Basic ${Buffer.from(credentials).toString("base64")}` };
+}
+
+/** The proxy that the environment names for an origin, in undici's order. */
+function environmentProxy(origin: string): URL | undefined {
+  const forHttp = ["http_proxy", "HTTP_PROXY"];
+  for (const name of origin.startsWith("https:") ? ["https_proxy", "HTTPS_PROXY", ...forHttp] : forHttp) {
+    const value = process.env[name];
+    if (value !== undefined && value !== "") return parseProxy(value, name);
+  }
+  return undefined;
 }
 
 function contextOf(secureContext: SecureContext | undefined): { secureContext?: SecureContext } {

@@ -2,6 +2,7 @@ import { isRemoteConnectorError, RemoteConnectorError } from "../../errors.js";
 import { isJsonObject, type JsonObject, plainText } from "../../protocol/index.js";
 import type { SchemaValidator } from "../../protocol/json-schema/index.js";
 import { encodeJson } from "../encode-json.js";
+import type { OurTime } from "../person-time.js";
 import { fillDefaults } from "./fill-defaults.js";
 import type { InputRequest } from "./input-asks.js";
 import type { InputContext, InputHandlers, Root } from "./input-handlers.js";
@@ -15,6 +16,8 @@ export interface AnswerSources {
   /** Gives what judges the content of forms. */
   readonly loadValidator: () => Promise<SchemaValidator>;
   readonly server: InputContext["server"];
+  /** Judging an answer is no person's work. */
+  readonly ours: OurTime;
 }
 
 /**
@@ -54,7 +57,8 @@ export async function answerAsks(
   }
 }
 
-function answererOf(key: string, request: InputRequest, { handlers, loadValidator }: AnswerSources): Answerer {
+function answererOf(key: string, request: InputRequest, sources: AnswerSources): Answerer {
+  const { handlers, ours } = sources;
   const { elicitation, sampling, roots } = handlers;
   switch (request.kind) {
     case "form": {
@@ -62,7 +66,7 @@ function answererOf(key: string, request: InputRequest, { handlers, loadValidato
       return async (context) => {
         const { message, requestedSchema } = request;
         const given: unknown = await form({ mode: "form", message, requestedSchema }, context);
-        return checkForm(key, request, given, loadValidator);
+        return ours(() => checkForm(key, request, given, sources.loadValidator));
       };
     }
     case "url": {

@@ -4,7 +4,7 @@ import { type Implementation, isJsonObject, type JsonObject } from "../../protoc
 /** Who asks, and for how long it matters. */
 export interface InputContext {
   readonly server: {
-    /** The origin of the endpoint: the one thing that the server can't make up. */
+    /** The origin of the endpoint, or `stdio:` and the command: the one thing that the server can't make up. */
     readonly origin: string;
     /** What the server calls itself; for display. */
     readonly info: Implementation | undefined;

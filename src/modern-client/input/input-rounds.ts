@@ -1,6 +1,7 @@
 import { RemoteConnectorError } from "../../errors.js";
 import { isJsonObject, type Implementation, type JsonObject, MetaKey } from "../../protocol/index.js";
 import type { SchemaValidator } from "../../protocol/json-schema/index.js";
+import type { OurTime } from "../person-time.js";
 import type { RoundInput } from "../request-message.js";
 import { answerAsks } from "./answer-asks.js";
 import { type InputRequest, readAsks } from "./input-asks.js";
@@ -12,16 +13,22 @@ export interface InputConfig {
   /** Gives what judges the content of forms. */
   readonly loadValidator: () => Promise<SchemaValidator>;
   readonly maxInputRounds: number;
-  /** The origin of the endpoint. */
+  /** The origin of the endpoint, or `stdio:` and the command. */
   readonly origin: string;
 }
 
 /** What comes before the request is made again. */
 export type RoundStep =
-  /** Somebody is asked; the time is theirs. */
-  | { readonly kind: "ask"; readonly answer: (signal: AbortSignal) => Promise<RoundInput> }
+  /** Somebody is asked; the time is theirs, but for what `ours` does. */
+  | { readonly kind: "ask"; readonly answer: (signal: AbortSignal, ours: OurTime) => Promise<RoundInput> }
   /** Nothing is asked: a pause, so that a server can't make us spin. */
   | { readonly kind: "pause"; readonly delayMs: number; readonly input: RoundInput };
+
+interface Asked {
+  readonly requests: ReadonlyMap<string, InputRequest>;
+  readonly result: JsonObject;
+  readonly state: string | undefined;
+}
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
@@ -52,22 +59,17 @@ export class InputRounds {
       });
     }
     if (requests !== undefined && requests.size > 0) {
-      return { kind: "ask", answer: (signal) => this.#answer(requests, result, state, signal) };
+      return { kind: "ask", answer: (signal, ours) => this.#answer({ requests, result, state }, signal, ours) };
     }
     const delayMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#pauses);
     this.#pauses += 1;
     return { kind: "pause", delayMs, input: { responsesJson: requests === undefined ? undefined : "{}", state } };
   }
 
-  async #answer(
-    requests: ReadonlyMap<string, InputRequest>,
-    result: JsonObject,
-    state: string | undefined,
-    signal: AbortSignal,
-  ): Promise<RoundInput> {
+  async #answer({ requests, result, state }: Asked, signal: AbortSignal, ours: OurTime): Promise<RoundInput> {
     const { handlers, loadValidator, origin } = this.#config;
     const server = { origin, info: serverInfoIn(result) };
-    return { responsesJson: await answerAsks(requests, { handlers, loadValidator, server }, signal), state };
+    return { responsesJson: await answerAsks(requests, { handlers, loadValidator, server, ours }, signal), state };
   }
 }
 

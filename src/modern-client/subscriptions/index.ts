@@ -1,6 +1,7 @@
+export { ItemBuffer } from "./item-buffer.js";
 export { type KeptItem, type KeptSubscription } from "./kept-subscription.js";
 export { type KeepListeningOptions, type ListenOptions } from "./listen-options.js";
-export { type Subscription } from "./subscription.js";
+export { Acknowledgement, type Subscription } from "./subscription.js";
 export { type RefusalReason, type SubscriptionEnd } from "./subscription-end.js";
-export { type SubscriptionFilter } from "./subscription-filter.js";
+export { checkFilter, isCovered, type SubscriptionFilter } from "./subscription-filter.js";
 export { Subscriptions } from "./subscriptions.js";

@@ -1,3 +1,4 @@
+import { RemoteConnectorError } from "../../errors.js";
 import type { SubscriptionEnd } from "./subscription-end.js";
 
 interface Waiter<T> {
@@ -5,41 +6,68 @@ interface Waiter<T> {
   readonly reject: (error: unknown) => void;
 }
 
+interface Held<T> {
+  readonly value: T;
+  readonly size: number;
+}
+
+/** How much may wait to be taken. */
+export interface BufferLimits {
+  readonly maxBufferedNotifications: number;
+  readonly maxBufferedBytes: number;
+}
+
 /**
  * What came and was not taken yet, bounded, as an async iterator. What is in it when the subscription ends is still given out,
  * then the iteration is over: by a throw of the error when it was refused or broke.
  */
 export class ItemBuffer<T> implements AsyncIterableIterator<T, undefined> {
-  readonly #limit: number;
+  readonly #limits: BufferLimits;
   readonly #onReturn: () => void;
-  #items: T[] = [];
+  #items: Held<T>[] = [];
+  #bytes = 0;
   #waiters: Waiter<T>[] = [];
   #end: SubscriptionEnd | undefined;
 
   /** `onReturn` is told when the consumer leaves early. */
-  constructor(limit: number, onReturn: () => void) {
-    this.#limit = limit;
+  constructor(limits: BufferLimits, onReturn: () => void) {
+    this.#limits = limits;
     this.#onReturn = onReturn;
   }
 
   /** The item that came last and was not taken yet. */
   get last(): T | undefined {
-    return this.#items.at(-1);
+    return this.#items.at(-1)?.value;
   }
 
-  /** False when it is full, and the item was not taken. `evenIfFull`: takes it all the same. */
-  push(item: T, evenIfFull = false): boolean {
-    if (this.#end !== undefined) return true;
+  /** Why the item could not be taken, if it wasn't: `limit_exceeded`. `size` in bytes. */
+  push(value: T, size: number): RemoteConnectorError<"limit_exceeded"> | undefined {
+    if (this.#end === undefined && this.#waiters.length === 0) {
+      const { maxBufferedNotifications, maxBufferedBytes } = this.#limits;
+      if (this.#items.length >= maxBufferedNotifications) {
+        return bufferFull("maxBufferedNotifications", maxBufferedNotifications);
+      }
+      if (this.#bytes + size > maxBufferedBytes) return bufferFull("maxBufferedBytes", maxBufferedBytes);
+    }
+    this.add(value, size);
+    return undefined;
+  }
+
+  /** Takes the item even when it is full. */
+  add(value: T, size = 0): void {
+    if (this.#end !== undefined) return;
     const waiter = this.#waiters.shift();
-    if (waiter !== undefined) waiter.resolve({ done: false, value: item });
-    else if (this.#items.length >= this.#limit && !evenIfFull) return false;
-    else this.#items.push(item);
-    return true;
+    if (waiter !== undefined) {
+      waiter.resolve({ done: false, value });
+      return;
+    }
+    this.#items.push({ value, size });
+    this.#bytes += size;
   }
 
-  /** Puts another item in the place of {@link last}. */
-  replaceLast(item: T): void {
-    this.#items[this.#items.length - 1] = item;
+  /** Puts another item in the place of {@link last}, which had no size. */
+  replaceLast(value: T): void {
+    this.#items[this.#items.length - 1] = { value, size: 0 };
   }
 
   end(end: SubscriptionEnd): void {
@@ -50,8 +78,10 @@ export class ItemBuffer<T> implements AsyncIterableIterator<T, undefined> {
 
   next(): Promise<IteratorResult<T, undefined>> {
     return new Promise((resolve, reject) => {
-      if (this.#items.length > 0) {
-        for (const value of this.#items.splice(0, 1)) resolve({ done: false, value });
+      const first = this.#items.shift();
+      if (first !== undefined) {
+        this.#bytes -= first.size;
+        resolve({ done: false, value: first.value });
       } else if (this.#end !== undefined) {
         this.#settle({ resolve, reject }, this.#end);
       } else {
@@ -62,6 +92,7 @@ export class ItemBuffer<T> implements AsyncIterableIterator<T, undefined> {
 
   return(): Promise<IteratorResult<T, undefined>> {
     this.#items = [];
+    this.#bytes = 0;
     this.#onReturn();
     return Promise.resolve(DONE);
   }
@@ -82,3 +113,11 @@ export class ItemBuffer<T> implements AsyncIterableIterator<T, undefined> {
 }
 
 const DONE = { done: true, value: undefined } as const;
+
+function bufferFull(option: keyof BufferLimits, limit: number): RemoteConnectorError<"limit_exceeded"> {
+  return new RemoteConnectorError("limit_exceeded", {
+    message: `More waits to be taken than ${option} allows.`,
+    delivery: "answered",
+    details: { option, limit },
+  });
+}

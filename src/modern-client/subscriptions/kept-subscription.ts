@@ -5,7 +5,7 @@ import { ItemBuffer } from "./item-buffer.js";
 import { type ListenContext, ListenExchange, type ListenOwner } from "./listen-exchange.js";
 import type { KeepListeningPlan } from "./listen-options.js";
 import { planReopen } from "./plan-reopen.js";
-import { Acknowledgement, bufferFull, subscriptionClosed } from "./subscription.js";
+import { Acknowledgement, subscriptionClosed } from "./subscription.js";
 import type { SubscriptionEnd } from "./subscription-end.js";
 import type { SubscriptionFilter } from "./subscription-filter.js";
 
@@ -52,7 +52,7 @@ export class ReopeningSubscription implements KeptSubscription, ListenOwner {
     this.#context = context;
     this.#plan = plan;
     this.#forget = forget;
-    this.#buffer = new ItemBuffer(plan.maxBufferedNotifications, () => this.close());
+    this.#buffer = new ItemBuffer(plan, () => this.close());
     this.closed = new Promise((resolve) => (this.#resolveClosed = resolve));
   }
 
@@ -76,22 +76,22 @@ export class ReopeningSubscription implements KeptSubscription, ListenOwner {
   }
 
   onAcknowledged(filter: SubscriptionFilter): void {
-    this.#openSince = this.#context.config.transport.clock.now();
+    this.#openSince = this.#context.config.clock.now();
     this.#acknowledgement.acknowledge(filter);
     if (this.#wasOpen) this.#refresh(filter);
     this.#wasOpen = true;
   }
 
-  onNotification(notification: Notification): RemoteConnectorError | undefined {
-    return this.#buffer.push({ kind: "notification", notification }) ? undefined : bufferFull(this.#plan);
+  onNotification(notification: Notification, size: number): RemoteConnectorError | undefined {
+    return this.#buffer.push({ kind: "notification", notification }, size);
   }
 
   onEnd(end: SubscriptionEnd, delivery: Delivery): void {
-    const { clock } = this.#context.config.transport;
+    const { clock } = this.#context.config;
     const openMs = this.#openSince === undefined ? undefined : clock.now() - this.#openSince;
     this.#openSince = undefined;
     const plan = planReopen(end, { failures: this.#failures, openMs }, this.#plan.reopen);
-    if (plan.kind === "stop" || this.#context.endpoint.isClosed) {
+    if (plan.kind === "stop" || this.#context.channel.isClosed) {
       this.#finish(end, delivery);
       return;
     }
@@ -120,7 +120,7 @@ export class ReopeningSubscription implements KeptSubscription, ListenOwner {
       this.#pause = undefined;
       this.start();
     };
-    this.#pause = this.#context.endpoint.lifetimes.open(
+    this.#pause = this.#context.channel.lifetimes.open(
       { onDeadline, onAbort: cancelled },
       { connectTimeoutMs: Infinity, idleTimeoutMs: Infinity, totalTimeoutMs: delayMs, signal },
     );
@@ -129,7 +129,7 @@ export class ReopeningSubscription implements KeptSubscription, ListenOwner {
   #refresh(acknowledged: SubscriptionFilter): void {
     const item = { kind: "refresh", acknowledged } as const;
     if (this.#buffer.last?.kind === "refresh") this.#buffer.replaceLast(item);
-    else this.#buffer.push(item, true);
+    else this.#buffer.add(item);
   }
 
   #finish(end: SubscriptionEnd, delivery: Delivery): void {

@@ -1,13 +1,21 @@
 import { type Delivery, type DeliveryEvidence, isRemoteConnectorError, RemoteConnectorError } from "../../errors.js";
-import type { Diagnostic, Notification, StreamEvent } from "../../protocol/index.js";
-import type { AnswerHead, HttpCall, HttpCallOwner, HttpEndpoint, Lifetime } from "../../transport/index.js";
+import { type Diagnostic, isPassing, type Notification } from "../../protocol/index.js";
+import {
+  type CallTelemetry,
+  type ExchangeTelemetry,
+  type Lifetime,
+  resultOfAbort,
+  resultOfAnswer,
+  resultOfError,
+} from "../../transport/index.js";
 import { afterRefusal } from "../after-refusal.js";
-import { AnswerStream } from "../answer-stream.js";
-import { type AnswerVerdict, classifyAnswer, classifyResponse } from "../classify-answer.js";
+import type { Channel, ChannelCall, RequestOwner } from "../channel.js";
+import type { AnswerVerdict } from "../classify-answer.js";
 import type { ModernClientConfig } from "../client-options.js";
 import { NotificationRelay } from "../notification-relay.js";
-import { encodeBody, encodeHeaders } from "../request-message.js";
-import type { ResponseCache } from "../response-cache.js";
+import { encodeBody } from "../request-message.js";
+import { withTrace } from "../request-meta.js";
+import { tellOf, toldOwner } from "../told-exchange.js";
 import type { ListenPlan } from "./listen-options.js";
 import { readNotification } from "./read-notification.js";
 import { readEnd, readError, type SubscriptionEnd } from "./subscription-end.js";
@@ -16,17 +24,15 @@ import type { SubscriptionFilter } from "./subscription-filter.js";
 /** What the subscriptions of a client share. */
 export interface ListenContext {
   readonly config: ModernClientConfig;
-  readonly endpoint: HttpEndpoint;
-  /** Told of what changed, whether or not a subscription's owner takes it. */
-  readonly cache: ResponseCache | undefined;
+  readonly channel: Channel;
   nextId(): number;
 }
 
 /** Who is told of one subscription. After `onEnd` nothing more comes. */
 export interface ListenOwner {
   onAcknowledged(filter: SubscriptionFilter): void;
-  /** A reason ends the subscription. */
-  onNotification(notification: Notification): RemoteConnectorError | undefined;
+  /** A reason ends the subscription. `size`: of the message, in bytes or characters. */
+  onNotification(notification: Notification, size: number): RemoteConnectorError | undefined;
   onEnd(end: SubscriptionEnd, delivery: Delivery): void;
 }
 
@@ -36,32 +42,38 @@ export interface ListenOwner {
  * It is made once more when no connection could be made, and when a refused version is worth another try: in both cases there was no
  * subscription.
  */
-export class ListenExchange implements HttpCallOwner {
+export class ListenExchange implements RequestOwner {
   readonly #context: ListenContext;
   readonly #plan: ListenPlan;
   readonly #owner: ListenOwner;
   readonly #relay: NotificationRelay;
+  readonly #telemetry: CallTelemetry | undefined;
+  /** Ends with the acknowledgement: what follows can follow for days. */
+  #told: ExchangeTelemetry | undefined;
   #attempt = 0;
   #id = 0;
-  #http: HttpCall | undefined;
-  #stream: AnswerStream | undefined;
+  #request: ChannelCall | undefined;
   /** Runs until the acknowledgement. */
   #deadline: Lifetime | undefined;
   #acknowledged: SubscriptionFilter | undefined;
   #reconnected = false;
   #versionTried = false;
+  /** Of the message that is being received. */
+  #size = 0;
+  #endedByServer = false;
   #ended = false;
 
   constructor(context: ListenContext, plan: ListenPlan, owner: ListenOwner) {
     this.#context = context;
     this.#plan = plan;
     this.#owner = owner;
-    this.#relay = new NotificationRelay({ onNotification: (one) => this.#onNotification(one) }, this.#note);
+    this.#telemetry = context.config.telemetry.call();
+    this.#relay = new NotificationRelay({ onNotification: (one) => this.#receive(one) }, this.#note);
   }
 
   start(): void {
     const { acknowledgeTimeoutMs } = this.#plan;
-    this.#deadline = this.#context.endpoint.lifetimes.open(
+    this.#deadline = this.#context.channel.lifetimes.open(
       { onDeadline: () => this.#onDeadline(), onAbort: () => undefined },
       { connectTimeoutMs: Infinity, idleTimeoutMs: Infinity, totalTimeoutMs: acknowledgeTimeoutMs },
     );
@@ -73,44 +85,27 @@ export class ListenExchange implements HttpCallOwner {
     this.#end({ kind: "cancelled", reason });
   }
 
-  onEvent(event: StreamEvent): void {
-    try {
-      this.#stream ??= new AnswerStream(this.#id, this.#relay, this.#context.cache, this.#note);
-      const message = this.#stream.read(event);
-      if (message === undefined || this.#ended) return;
-      this.#http?.finish();
-      this.#conclude(classifyResponse(message, this.#plan.request.method, this.#id, STREAM_HEAD));
-    } catch (error) {
-      this.#failInternally(error);
-    }
+  onNotification(method: string, params: unknown, size: number): void {
+    this.#size = size;
+    this.#relay.notify(method, params, this.#id);
   }
 
-  onBody(head: AnswerHead, body: Uint8Array, isWhole: boolean): void {
-    try {
-      const { url } = this.#context.endpoint;
-      this.#conclude(classifyAnswer({ head, body, isWhole, url }, this.#plan.request.method, this.#id));
-    } catch (error) {
-      this.#failInternally(error);
-    }
+  onVerdict(verdict: AnswerVerdict): void {
+    if (!this.#ended) this.#conclude(verdict);
   }
 
-  onStreamEnd(evidence: DeliveryEvidence): void {
-    const error = new RemoteConnectorError("stream_ended", {
-      message: "The stream of the subscription ended without a result.",
-      delivery: "unknown",
-      details: { reason: "end of stream", evidence },
-    });
-    this.#end({ kind: "broken", error });
+  note(diagnostic: Diagnostic): void {
+    this.#note(diagnostic);
   }
 
   onFailure(error: RemoteConnectorError, noConnection: boolean): void {
-    if (noConnection && !this.#reconnected && !this.#ended && !this.#context.endpoint.isClosed) {
+    if (noConnection && !this.#reconnected && !this.#ended && !this.#context.channel.isClosed) {
       this.#reconnected = true;
       this.#send();
     } else if (isRemoteConnectorError(error, "cancelled")) {
       this.#end({ kind: "cancelled", reason: error }, error.delivery);
-    } else if (error.delivery === "not_sent" && !noConnection && !isRemoteConnectorError(error, "timeout")) {
-      // A check on our side, and not the network.
+    } else if (error.delivery === "not_sent" && !noConnection && !mayPass(error)) {
+      // A check on our side, and neither the network nor a process.
       this.#end(readError(error, false));
     } else {
       this.#end({ kind: "broken", error });
@@ -123,26 +118,27 @@ export class ListenExchange implements HttpCallOwner {
 
   #send(): void {
     const { request, metaJson, connectTimeoutMs, idleTimeoutMs, signal, admit } = this.#plan;
-    const { config, endpoint } = this.#context;
+    const { channel, config } = this.#context;
     const attempt = (this.#attempt += 1);
     this.#id = this.#context.nextId();
-    this.#stream = undefined;
-    const call = {
-      method: "POST",
-      operation: request.method,
-      headers: encodeHeaders(config.headers, request, []),
-      body: encodeBody(request, this.#id, metaJson),
-      acceptsStream: true,
+    this.#told = tellOf(this.#telemetry, request, this.#id, attempt);
+    const message = {
+      method: request.method,
+      id: this.#id,
+      name: request.name,
+      mirrored: [],
+      body: encodeBody(request, this.#id, withTrace(metaJson, this.#told?.carried, config.meta, request.meta)),
+      isLong: true,
       attempt,
       limits: { connectTimeoutMs, idleTimeoutMs, totalTimeoutMs: Infinity, signal },
       admit,
-    } as const;
-    const http = endpoint.begin(call, this);
+    };
+    const exchange = channel.begin(message, toldOwner(this, this.#told));
     // What fails while it begins can have begun the next one.
-    if (attempt === this.#attempt) this.#http = http;
+    if (attempt === this.#attempt) this.#request = exchange;
   }
 
-  #onNotification(notification: Notification): void {
+  #receive(notification: Notification): void {
     if (this.#ended) return;
     const open = { id: this.#id, acknowledged: this.#acknowledged };
     const verdict = readNotification(open, notification);
@@ -151,10 +147,11 @@ export class ListenExchange implements HttpCallOwner {
       case "acknowledged":
         this.#acknowledged = verdict.filter;
         this.#deadline?.close();
+        this.#told?.end(resultOfAnswer({}));
         this.#owner.onAcknowledged(verdict.filter);
         return;
       case "deliver": {
-        const error = this.#owner.onNotification(notification);
+        const error = this.#owner.onNotification(notification, this.#size);
         if (error !== undefined) this.#end({ kind: "broken", error });
         return;
       }
@@ -166,6 +163,7 @@ export class ListenExchange implements HttpCallOwner {
   }
 
   #onEnded(reason: string | undefined): void {
+    this.#endedByServer = true;
     if (this.#acknowledged !== undefined) {
       this.#end({ kind: "ended_by_server", reason });
       return;
@@ -209,34 +207,25 @@ export class ListenExchange implements HttpCallOwner {
     this.#end({ kind: "broken", error });
   }
 
-  #failInternally(cause: unknown): void {
-    const error = new RemoteConnectorError("internal_error", {
-      message: "A fault inside the client ended the subscription.",
-      delivery: this.#delivery(),
-      details: { reason: "unexpected throw", ...this.#evidence() },
-      cause,
-    });
-    this.#end({ kind: "broken", error });
-  }
-
   #delivery(): Delivery {
-    return this.#http?.evidence().handedOver === true ? "unknown" : "not_sent";
+    return this.#request?.evidence().handedOver === true ? "unknown" : "not_sent";
   }
 
   #evidence(): { readonly evidence?: DeliveryEvidence } {
-    return this.#http === undefined ? {} : { evidence: this.#http.evidence() };
+    return this.#request === undefined ? {} : { evidence: this.#request.evidence() };
   }
 
   #seen(error: RemoteConnectorError): RemoteConnectorError {
-    return this.#http === undefined ? error : error.withEvidence(error.delivery, this.#http.evidence());
+    return this.#request === undefined ? error : error.withEvidence(error.delivery, this.#request.evidence());
   }
 
   #end(end: SubscriptionEnd, delivery = "error" in end ? end.error.delivery : this.#delivery()): void {
     if (this.#ended) return;
     this.#ended = true;
     this.#deadline?.close();
-    const ours = { message: "The subscription is over.", details: { reason: "subscription over" } };
-    this.#http?.cancel(new RemoteConnectorError("cancelled", ours));
+    this.#told?.end("error" in end ? resultOfError(end.error) : resultOfAbort(delivery));
+    if (this.#endedByServer) this.#request?.drop();
+    else this.#request?.cancel();
     this.#owner.onEnd(end, delivery);
   }
 
@@ -245,4 +234,6 @@ export class ListenExchange implements HttpCallOwner {
   };
 }
 
-const STREAM_HEAD: AnswerHead = { status: 200, mediaType: "text/event-stream", headers: {} };
+function mayPass(error: RemoteConnectorError): boolean {
+  return isRemoteConnectorError(error) && isPassing(error);
+}

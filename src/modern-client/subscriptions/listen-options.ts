@@ -28,6 +28,8 @@ export interface ListenOptions {
   readonly acknowledgeTimeoutMs?: number | undefined;
   /** Notifications that may wait to be taken; one more ends the subscription with `limit_exceeded`. Default 1,000. */
   readonly maxBufferedNotifications?: number | undefined;
+  /** Bytes of the notifications that may wait to be taken; more ends the subscription likewise. Default 16 MiB. */
+  readonly maxBufferedBytes?: number | undefined;
 }
 
 /** What a subscription that is opened again can be told. The limits of {@link ListenOptions} are those of each opening. */
@@ -50,6 +52,7 @@ export interface ListenPlan {
   readonly idleTimeoutMs: number;
   readonly acknowledgeTimeoutMs: number;
   readonly maxBufferedNotifications: number;
+  readonly maxBufferedBytes: number;
 }
 
 export interface KeepListeningPlan extends ListenPlan {
@@ -64,6 +67,7 @@ const LISTEN_OPTION_NAMES: readonly (keyof ListenOptions)[] = [
   "connectTimeoutMs",
   "idleTimeoutMs",
   "logLevel",
+  "maxBufferedBytes",
   "maxBufferedNotifications",
   "meta",
   "signal",
@@ -121,10 +125,11 @@ function planOf(config: ModernClientConfig, filter: SubscriptionFilter, options:
     metaJson: encodeMeta(config.meta, { members: meta, capabilities, logLevel }),
     signal,
     admit,
-    connectTimeoutMs: durationOption("connectTimeoutMs", options.connectTimeoutMs, config.transport.connectTimeoutMs),
+    connectTimeoutMs: durationOption("connectTimeoutMs", options.connectTimeoutMs, config.deadlines.connectTimeoutMs),
     idleTimeoutMs: durationOption("idleTimeoutMs", options.idleTimeoutMs, Infinity),
     acknowledgeTimeoutMs: durationOption("acknowledgeTimeoutMs", options.acknowledgeTimeoutMs, 60_000),
     maxBufferedNotifications: countOption("maxBufferedNotifications", options.maxBufferedNotifications, 1_000),
+    maxBufferedBytes: countOption("maxBufferedBytes", options.maxBufferedBytes, 16 * 1024 * 1024),
   };
 }
 

@@ -2,11 +2,10 @@ import {
   type Diagnostic,
   type DiagnosticKind,
   isJsonObject,
-  type JsonObject,
-  MetaKey,
   type Notification,
   plainText,
 } from "../../protocol/index.js";
+import { subscriptionIdIn } from "../subscription-id.js";
 import { isCovered, parseAcknowledged, type SubscriptionFilter } from "./subscription-filter.js";
 
 /** What is known of a subscription while its stream is open: its id, and the filter once it is acknowledged. */
@@ -71,11 +70,6 @@ export function readNotification(
 
 function isOurs(value: unknown, id: number): boolean {
   return value === id || value === String(id);
-}
-
-function subscriptionIdIn(params: JsonObject): unknown {
-  const { _meta: meta } = params;
-  return isJsonObject(meta) ? meta[MetaKey.subscriptionId] : undefined;
 }
 
 function note(kind: DiagnosticKind, message: string, subject: string): Diagnostic {

@@ -61,7 +61,6 @@ export class Acknowledgement {
 /** The handle around one exchange. */
 export class OpenSubscription implements Subscription, ListenOwner {
   readonly #acknowledgement = new Acknowledgement();
-  readonly #plan: ListenPlan;
   readonly #exchange: ListenExchange;
   readonly #buffer: ItemBuffer<Notification>;
   readonly #forget: (subscription: OpenSubscription) => void;
@@ -69,9 +68,8 @@ export class OpenSubscription implements Subscription, ListenOwner {
   #resolveClosed: (end: SubscriptionEnd) => void = () => undefined;
 
   constructor(context: ListenContext, plan: ListenPlan, forget: (subscription: OpenSubscription) => void) {
-    this.#plan = plan;
     this.#forget = forget;
-    this.#buffer = new ItemBuffer(plan.maxBufferedNotifications, () => this.close());
+    this.#buffer = new ItemBuffer(plan, () => this.close());
     this.#exchange = new ListenExchange(context, plan, this);
     this.closed = new Promise((resolve) => (this.#resolveClosed = resolve));
   }
@@ -96,8 +94,8 @@ export class OpenSubscription implements Subscription, ListenOwner {
     this.#acknowledgement.acknowledge(filter);
   }
 
-  onNotification(notification: Notification): RemoteConnectorError | undefined {
-    return this.#buffer.push(notification) ? undefined : bufferFull(this.#plan);
+  onNotification(notification: Notification, size: number): RemoteConnectorError | undefined {
+    return this.#buffer.push(notification, size);
   }
 
   onEnd(end: SubscriptionEnd, delivery: Delivery): void {
@@ -116,13 +114,5 @@ export function subscriptionClosed(): RemoteConnectorError<"cancelled"> {
   return new RemoteConnectorError("cancelled", {
     message: "The subscription was closed.",
     details: { reason: "subscription closed" },
-  });
-}
-
-export function bufferFull({ maxBufferedNotifications: limit }: ListenPlan): RemoteConnectorError<"limit_exceeded"> {
-  return new RemoteConnectorError("limit_exceeded", {
-    message: "More notifications wait to be taken than maxBufferedNotifications allows.",
-    delivery: "answered",
-    details: { option: "maxBufferedNotifications", limit },
   });
 }

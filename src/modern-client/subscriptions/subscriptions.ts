@@ -1,4 +1,4 @@
-import { closedError, HttpEndpoint } from "../../transport/index.js";
+import { closedError } from "../../transport/index.js";
 import type { RequestStarter } from "../request-starter.js";
 import { type KeptSubscription, ReopeningSubscription } from "./kept-subscription.js";
 import type { ListenContext } from "./listen-exchange.js";
@@ -11,14 +11,10 @@ import {
 import { OpenSubscription, type Subscription } from "./subscription.js";
 import type { SubscriptionFilter } from "./subscription-filter.js";
 
-/**
- * The subscriptions of one client. They have an endpoint of their own, made with the first: their turns and connections, as many
- * as `maxConcurrentRequests`, are not those of calls.
- */
+/** The subscriptions of one client. They take no turns of calls. */
 export class Subscriptions {
   readonly #requests: RequestStarter;
   readonly #open = new Set<OpenSubscription | ReopeningSubscription>();
-  #endpoint: HttpEndpoint | undefined;
 
   constructor(requests: RequestStarter) {
     this.#requests = requests;
@@ -37,9 +33,8 @@ export class Subscriptions {
   }
 
   /** Ends all of them as `cancelled`, the newest first. Idempotent. */
-  async close(): Promise<void> {
+  close(): void {
     for (const subscription of [...this.#open].toReversed()) subscription.end(closedError());
-    await this.#endpoint?.close();
   }
 
   #start<S extends OpenSubscription | ReopeningSubscription>(subscription: S): S {
@@ -49,12 +44,8 @@ export class Subscriptions {
   }
 
   #context(): ListenContext {
-    const { config, endpoint, cache } = this.#requests;
-    // After the end of the client its own endpoint refuses.
-    const own = endpoint.isClosed
-      ? endpoint
-      : (this.#endpoint ??= new HttpEndpoint(config.url, config.transport, config.authorize));
-    return { config, endpoint: own, cache, nextId: () => this.#requests.nextId() };
+    const { config, channel } = this.#requests;
+    return { config, channel, nextId: () => this.#requests.nextId() };
   }
 
   readonly #forget = (subscription: OpenSubscription | ReopeningSubscription): void => {

@@ -66,17 +66,25 @@ export class TaskCaller {
     this.#starter = starter;
   }
 
-  get({ taskId }: TaskHandle, options: DetailableOptions): Promise<unknown> {
-    const shape = shapeOf((state, outcome) => {
-      parseTask(state, taskId);
-      if (state["resultType"] === "task") this.#starter.report([STATE_AS_CREATION], outcome);
-      return state;
-    }, options);
-    return this.#request({ method: "tasks/get", taskId, options, shape });
+  get(task: TaskHandle, options: DetailableOptions): Promise<unknown> {
+    try {
+      this.#check(options);
+      const taskId = taskIdOf(task);
+      const shape = shapeOf((state, outcome) => {
+        parseTask(state, taskId);
+        if (state["resultType"] === "task") this.#starter.report([STATE_AS_CREATION], outcome);
+        return state;
+      }, options);
+      return this.#request({ method: "tasks/get", taskId, options, shape });
+    } catch (error) {
+      return rejected(error, options);
+    }
   }
 
-  update({ taskId, inputResponses }: TaskUpdate, options: CallOptions): Promise<void> {
+  update(update: TaskUpdate, options: CallOptions): Promise<void> {
     try {
+      const taskId = taskIdOf(update);
+      const { inputResponses } = update;
       if (!isJsonObject(inputResponses)) refuseArgument("inputResponses", "must be an object");
       const input = { responsesJson: encodeJson("inputResponses", inputResponses), state: undefined };
       return this.#request({ method: "tasks/update", taskId, options, shape: ignore, input });
@@ -85,12 +93,17 @@ export class TaskCaller {
     }
   }
 
-  cancel({ taskId }: TaskHandle, options: CallOptions): Promise<void> {
-    return this.#request({ method: "tasks/cancel", taskId, options, shape: ignore });
+  cancel(task: TaskHandle, options: CallOptions): Promise<void> {
+    try {
+      return this.#request({ method: "tasks/cancel", taskId: taskIdOf(task), options, shape: ignore });
+    } catch (error) {
+      return rejected(error, options);
+    }
   }
 
-  resume({ taskId }: TaskHandle, options: ToolCallOptions & DetailableOptions): Promise<unknown> {
+  resume(task: TaskHandle, options: ToolCallOptions & DetailableOptions): Promise<unknown> {
     try {
+      const taskId = taskIdOf(task);
       this.#check(options);
       // Refuses an id that can't be sent before anything is begun.
       prepareRequest("tasks/get", { taskId }, options.meta);
@@ -120,6 +133,12 @@ export class TaskCaller {
     checkCallOptions(options);
     if (!this.#starter.config.tasks) refuseOption("tasks", "must be true for a client that asks for tasks");
   }
+}
+
+/** Throws `invalid_argument` (`not_sent`) for what names no task. */
+function taskIdOf(task: TaskHandle): string {
+  if (!isJsonObject(task) || typeof task.taskId !== "string") refuseArgument("task", "must have a taskId");
+  return task.taskId;
 }
 
 function ignore(): void {}

@@ -3,7 +3,7 @@ import type { Diagnostic } from "../../protocol/index.js";
 import { closedError, type Deadlines, type Settlement } from "../../transport/index.js";
 import type { CallOptions, ToolCallOptions } from "../call-options.js";
 import { type CallOutcome, rawResultOf } from "../call-plan.js";
-import type { CallWatch } from "../call-watch.js";
+import type { CallWatch, Waiting } from "../call-watch.js";
 import { InputRounds } from "../input/index.js";
 import type { RoundInput } from "../request-message.js";
 import type { RequestStarter } from "../request-starter.js";
@@ -54,7 +54,7 @@ export class TaskRun<T> {
     const { input } = starter.config;
     this.#rounds = new InputRounds(options.input === "return" ? { ...input, handlers: {} } : input);
     this.#diagnostics = [...plan.diagnostics];
-    this.#startedAt = starter.config.transport.clock.now();
+    this.#startedAt = starter.config.clock.now();
   }
 
   /** Follows a task that was just created: its id is told first. */
@@ -82,11 +82,11 @@ export class TaskRun<T> {
   }
 
   #pause(task: Task): void {
-    const { transport, readRetries } = this.#plan.starter.config;
+    const { clock, readRetries } = this.#plan.starter.config;
     const delayMs = pollDelayMs(task.pollIntervalMs, readRetries.random);
     const begin = (signal: AbortSignal): Promise<void> =>
       new Promise((resolve) => {
-        const cancel = transport.clock.schedule(delayMs, resolve);
+        const cancel = clock.schedule(delayMs, resolve);
         signal.addEventListener("abort", cancel, { once: true });
       });
     this.#await(begin, () => this.#look());
@@ -149,7 +149,7 @@ export class TaskRun<T> {
 
   /** Does one thing under the call's signal and total deadline. */
   #await<V>(
-    begin: (signal: AbortSignal) => Promise<V>,
+    begin: Waiting<V>["begin"],
     onValue: (value: V) => void,
     { untimed = false }: { readonly untimed?: boolean } = {},
   ): void {
@@ -174,7 +174,7 @@ export class TaskRun<T> {
   #abort(reason: unknown): void {
     const { settlement, options, starter, taskId } = this.#plan;
     settlement.abort(reason, "answered");
-    if (options.taskOnAbort === "leave" || starter.endpoint.isClosed) return;
+    if (options.taskOnAbort === "leave" || starter.channel.isClosed) return;
     const deadlines = starter.lifecycleDeadlines(this.#requestOptions);
     starter
       .start(
@@ -201,7 +201,7 @@ export class TaskRun<T> {
   }
 
   #evidence(): DeliveryEvidence {
-    const elapsedMs = this.#plan.starter.config.transport.clock.now() - this.#startedAt;
+    const elapsedMs = this.#plan.starter.config.clock.now() - this.#startedAt;
     return { handedOver: true, headersSeen: true, messages: 0, elapsedMs, attempts: this.#requests };
   }
 }

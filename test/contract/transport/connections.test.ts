@@ -157,6 +157,37 @@ describe("F-16: a proxy", () => {
     await expect.poll(() => proxy.openSockets).toBe(0);
   });
 
+  it.each([
+    ["a name", "me:", "me@"],
+    ["an encoded name", "m@e:", "m%40e@"],
+    ["an empty password", "me:", "me:@"],
+  ])("authorizes with %s alone, as an address and by environment", async (_, credentials, userinfo) => {
+    const { port } = await serveTls();
+    const authorization = `Basic ${Buffer.from(credentials).toString("base64")}`;
+    const proxy = await startProxy();
+    const url = proxy.url.replace("//", `//${userinfo}`);
+    for (const name of VARIABLES) delete process.env[name];
+    process.env["HTTPS_PROXY"] = url;
+    process.env["HTTP_PROXY"] = "http://other:no@127.0.0.1:9";
+    for (const option of [{ url }, "environment"] as const) {
+      const client = connect(`https://mcp.test:${String(port)}/mcp`, { ca: AUTHORITY, proxy: option });
+      await expect(client.callTool(call, { contract })).resolves.toEqual(works);
+    }
+    expect(proxy.tunnels.map((tunnel) => tunnel.authorization)).toEqual([authorization, authorization]);
+  });
+
+  it("with userinfo that can't be decoded is refused, and not shown", () => {
+    const url = "http://me:100%secret@127.0.0.1:9";
+    let error: unknown;
+    try {
+      connect("https://mcp.test/", { proxy: { url } });
+    } catch (caught) {
+      error = caught;
+    }
+    expect(error).toMatchObject({ code: "invalid_options", details: { option: "proxy" } });
+    expect(JSON.stringify(error)).not.toContain("secret");
+  });
+
   it("covers plain reads alike, and http", async () => {
     const port = await listen(createHttpServer(answer));
     const proxy = await startProxy();

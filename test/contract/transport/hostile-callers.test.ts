@@ -237,7 +237,7 @@ describe.each(EXCHANGES)("over $name", ({ create }) => {
           socket.write("HTTP/1.1 429 X\r\nContent-Type: text/html\r\nRetry-After: 3\r\nContent-Length: 99\r\n\r\n<p>");
           if (how === "reset") setTimeout(() => socket.resetAndDestroy(), 20);
         });
-        await expect(client(server.url).callTool(call, { contract, idleTimeoutMs: 60 })).rejects.toMatchObject({
+        await expect(client(server.url).callTool(call, { contract, idleTimeoutMs: 300 })).rejects.toMatchObject({
           code: "unexpected_answer",
           delivery: "unknown",
           details: { status: 429, retryAfter: "3", evidence: { handedOver: true, headersSeen: true } },

@@ -130,14 +130,34 @@ describe.each(EXCHANGES)("F-14: redirects over $name", ({ create }) => {
     await expect.poll(() => server.requests[0]?.socket.destroyed).toBe(true);
   });
 
-  it("F-7: one deadline for all hops, and a redirect whose body stalls meets it", async () => {
+  it.each(["", "half"])("F-7: a redirect whose body stalls after %j is followed all the same", async (beginning) => {
+    const server = await serve((request) => {
+      if (pathOf(request) === "/moved") ok(request);
+      else request.socket.write(`HTTP/1.1 307 X\r\nLocation: /moved\r\nContent-Length: 9\r\n\r\n${beginning}`);
+    });
+    const client = connect(server.url);
+    for (const idleTimeoutMs of [400, 60_000]) {
+      await expect(client.callTool(call, { contract, idleTimeoutMs })).resolves.toEqual({ content: [] });
+    }
+    expect(server.requests.map(pathOf)).toEqual(["/mcp", "/moved", "/mcp", "/moved"]);
+    await expect.poll(() => server.requests.map(({ socket }) => socket.destroyed)).toContain(true);
+  });
+
+  it("F-2, F-8: a call that ends while a redirect's body stalls follows nothing, and leaves nothing", async () => {
     const server = await serve((request) => {
       request.socket.write("HTTP/1.1 307 X\r\nLocation: /moved\r\nContent-Length: 9\r\n\r\n");
     });
-    await expect(connect(server.url).callTool(call, { contract, idleTimeoutMs: 50 })).rejects.toMatchObject({
-      code: "timeout",
-      delivery: "unknown",
-    });
+    const aborting = new AbortController();
+    const promise = connect(server.url).callTool(call, { contract, signal: aborting.signal });
+    await expect.poll(() => server.requests.length).toBe(1);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    aborting.abort("enough");
+    await expect(promise).rejects.toBe("enough");
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it("F-7: one deadline for all hops", async () => {
     const slow = await serve((request) => void setTimeout(() => request.socket.write(to("/mcp")), 60));
     await expect(connect(slow.url).callTool(call, { contract, totalTimeoutMs: 150 })).rejects.toMatchObject({
       code: "timeout",

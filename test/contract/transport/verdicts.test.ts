@@ -242,6 +242,18 @@ describe.each(EXCHANGES)("over $name", ({ create, sharedConnections }) => {
       await expect(client.callTool(call, { contract })).resolves.toEqual({ content: [] });
     });
 
+    it("F-10: a length above the limit fails the call with the head, before anything of the body comes", async () => {
+      const head = "HTTP/1.1 200 X\r\nContent-Type: application/json\r\nContent-Length: 60000000\r\n\r\n";
+      const server = await serve((request) => void request.socket.write(head));
+      const client = connect(server.url, { maxBodyBytes: 2_000 });
+      await expect(client.callTool(call, { contract })).rejects.toMatchObject({
+        code: "limit_exceeded",
+        delivery: "unknown",
+        details: { option: "maxBodyBytes", limit: 2_000, evidence: { headersSeen: true } },
+      });
+      await expect.poll(() => server.requests[0]?.socket.destroyed).toBe(true);
+    });
+
     it("a full queue refuses with maxQueuedRequests, not_sent", async () => {
       const server = await serve(() => undefined);
       const client = connect(server.url, { maxConcurrentRequests: 1, maxQueuedRequests: 1 });

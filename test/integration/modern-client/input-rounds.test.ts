@@ -167,6 +167,23 @@ describe("what is not answered", () => {
     expect(asked).toBe(0);
   });
 
+  it("W-33: the time of a person is theirs, that of judging their answer ours", async () => {
+    const server = await serveRounds(asks({ k: form() }));
+    const person = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 400));
+      return { action: "accept", content: { name: "Ada" } } as const;
+    };
+    const schemaValidator = { load: () => Promise.resolve(), validate: () => new Promise<never>(() => undefined) };
+    const client = connect(server.url, { handlers: { elicitation: { form: person } }, schemaValidator });
+    const began = performance.now();
+    await expect(client.callTool(call, { totalTimeoutMs: 300 })).rejects.toMatchObject({
+      code: "timeout",
+      delivery: "answered",
+      details: { phase: "total", limitMs: 300 },
+    });
+    expect(performance.now() - began).toBeGreaterThan(500);
+  });
+
   it("W-33: the first failure ends the call, and fires the signal of the other handlers", async () => {
     const cause = new Error("no display");
     let other: AbortSignal | undefined;

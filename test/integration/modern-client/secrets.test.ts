@@ -3,6 +3,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
+import { trace } from "@opentelemetry/api";
+import { BasicTracerProvider, type ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isRemoteConnectorError } from "../../../src/errors.js";
 import {
@@ -17,10 +19,18 @@ import { httpAnswer, idOf, RawServer } from "../../support/raw-server.js";
 import { callSecretly, type Scene, SCENES, SENTINEL, secretOptions, VARIABLE } from "./secret-scenes.js";
 import { connect, serve } from "./support.js";
 
-/** What was told of exchanges and to `onDiagnostic`. */
+/** What was told of exchanges, in spans and to `onDiagnostic` and `logger`. */
 const told: unknown[] = [];
 const listen = (event: unknown): void => void told.push(event);
+function listenAll(...said: unknown[]): void {
+  told.push(said);
+}
+function listenToSpan({ name, attributes, events, links, status, parentSpanContext }: ReadableSpan): void {
+  told.push({ name, attributes, events, links, status, parentSpanContext });
+}
 const CHANNELS = Object.values(EXCHANGE_CHANNELS);
+const logger = { debug: listenAll, info: listenAll, warn: listenAll, error: listenAll };
+const nothing = (): Promise<void> => Promise.resolve();
 let folder: string;
 let file: string;
 
@@ -30,10 +40,13 @@ beforeAll(async () => {
   await writeFile(file, "SENTINEL-file\n");
   process.env[VARIABLE] = "SENTINEL-env";
   for (const name of CHANNELS) subscribe(name, listen);
+  const listener = { onStart: () => undefined, onEnd: listenToSpan, forceFlush: nothing, shutdown: nothing };
+  trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [listener] }));
 });
 
 afterAll(async () => {
   for (const name of CHANNELS) unsubscribe(name, listen);
+  trace.disable();
   Reflect.deleteProperty(process.env, VARIABLE);
   await rm(folder, { recursive: true });
 });
@@ -91,7 +104,7 @@ async function playScene(
   const url = options?.lookup === undefined ? server.url : server.url.replace("127.0.0.1", "localhost");
   const exchange = exchangeTo?.(new URL(url).origin);
   const withExchange = exchange === undefined ? {} : { exchange, ca: undefined, clientCertificate: undefined };
-  const all = { ...secretOptions(file), onDiagnostic: listen, ...options, ...withExchange };
+  const all = { ...secretOptions(file), onDiagnostic: listen, logger, ...options, ...withExchange };
   const client = connect(endpointOf(url), all);
   const error = await failureOf((call ?? callSecretly)(client));
   expect(error).toMatchObject({ code });
@@ -141,8 +154,11 @@ describe("F-6: no secret in any form of an error, nor in what listeners are told
     const server = await RawServer.start((request) =>
       request.socket.write(httpAnswer(`{"jsonrpc":"2.0","id":${String(idOf(request))},"result":{"content":[]}}`)),
     );
-    const client = connect(endpointOf(server.url), secretOptions(file));
+    told.length = 0;
+    const client = connect(endpointOf(server.url), { ...secretOptions(file), logger });
     await callSecretly(client, { requestState: "SENTINEL-state", inputResponses: { k: "SENTINEL-response" } });
+    expect(told).toContainEqual(expect.objectContaining({ name: "tools/call t", attributes: expect.anything() }));
+    expect(told).toContainEqual(["An exchange ended.", expect.anything()]);
     const sent = server.requests.map(({ head, body }) => head + body).join("");
     const places = new Set(sent.match(/SENTINEL-[\w-]+/g));
     expect([...places].map((place) => place.slice(SENTINEL.length + 1)).sort()).toEqual(
@@ -200,7 +216,7 @@ describe("F-6: no secret of what a server lists and answers", () => {
   ])("F-6: %s", async (_name, code, list, result, call) => {
     told.length = 0;
     const server = await serve((method) => (method === "tools/list" ? list : result));
-    const client = connect(endpointOf(server.url), { ...secretOptions(file), onDiagnostic: listen });
+    const client = connect(endpointOf(server.url), { ...secretOptions(file), onDiagnostic: listen, logger });
     const error = await failureOf(call(client));
     expect(error).toMatchObject({ code });
     expect(secretsIn(formsOf(error, { cause: false }))).toEqual([]);

@@ -308,6 +308,15 @@ describe("listen", () => {
     await expect(items.next()).rejects.toMatchObject({ code: "limit_exceeded" });
   });
 
+  it("F-10: what waits for a slow consumer is bounded in bytes too", async () => {
+    const feed = feedOf(acknowledged(), said(TOOLS), said(TOOLS), said(TOOLS));
+    const subscription = connect((await serve(feed)).url).listen(FILTER, { maxBufferedBytes: 300 });
+    const details = { option: "maxBufferedBytes", limit: 300 };
+    await expect(subscription.closed).resolves.toMatchObject({ kind: "broken", error: { details } });
+    const items = subscription[Symbol.asyncIterator]();
+    await expect(items.next()).resolves.toMatchObject({ done: false });
+  });
+
   it("W-36: options are checked, and what can't be sent is not", async () => {
     const client = connect("http://127.0.0.1:1/mcp");
     expect(() => client.listen(FILTER, JSON.parse('{"acknowledgeTimeout":1}'))).toThrow(/acknowledgeTimeoutMs/);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { composeClientMeta, encodeMeta } from "../../../src/modern-client/request-meta.js";
+import { composeClientMeta, encodeMeta, withTrace } from "../../../src/modern-client/request-meta.js";
 import {
   encodeBody,
   encodeHeaders,
@@ -21,6 +21,17 @@ const own = {
 const refusal = (code: string) => expect.objectContaining({ code, delivery: "not_sent" });
 
 describe("_meta", () => {
+  it("F-19: takes up the trace of its request, and leaves alone what the caller or the client gives of another", () => {
+    const trace = { traceparent: "00-1", baggage: 'a="b"' };
+    const json = encodeMeta(client, {});
+    expect(JSON.parse(withTrace(json, trace, client))).toEqual({ ...own, ...trace });
+    expect(JSON.parse(withTrace(json, trace, client, { traceparent: undefined }))).toEqual({ ...own, ...trace });
+    expect(withTrace(json, undefined, client)).toBe(json);
+    expect(withTrace(json, trace, client, { tracestate: "" })).toBe(json);
+    const traced = composeClientMeta({ clientInfo, capabilities: {}, further: { baggage: "c=d" } });
+    expect(withTrace(json, trace, traced)).toBe(json);
+  });
+
   it("W-4: carries version, capabilities and identity, and what the caller adds", () => {
     const meta = encodeMeta(client, {
       members: { traceparent: "00-1", "dev.mcp/x": 1, gone: undefined },

@@ -18,6 +18,11 @@ const advise = (error: unknown, situation: Partial<RetrySituation> = {}) => retr
 describe("retryAdvice", () => {
   it.each<[string, unknown, object]>([
     ["no connection", fault("connect_failed", "not_sent", { origin: "", reason: "" }), { kind: "now" }],
+    [
+      "no connection, and none to come",
+      fault("connect_failed", "not_sent", { origin: "", reason: "", lasting: true }),
+      { kind: "never" },
+    ],
     ["a full queue", fault("limit_exceeded", "not_sent", { option: "maxQueuedRequests", limit: 1 }), { kind: "now" }],
     ["an answer that is too large", fault("limit_exceeded", "answered", { option: "o", limit: 1 }), { kind: "never" }],
     ["an argument", fault("invalid_argument", "not_sent", { argument: "", reason: "" }), { kind: "never" }],

@@ -171,6 +171,17 @@ describe("ToolListCheck", () => {
     expect([...check.contracts.values()]).toEqual([{ parameters: [] }, { parameters: [] }]);
   });
 
+  it("W-20, W-22: the contract of one tool is that of all of them; what was left out has none", () => {
+    const check = create();
+    check.page([tool("a", mirroring("Region")), tool("plain"), tool("bad", mirroring("")), { name: "none" }]);
+    check.page([tool("later"), tool("none"), tool("bad")]);
+    expect([...check.names]).toEqual(["a", "plain", "bad", "none", "later"]);
+    expect([...check.contracts.keys()]).toEqual(["a", "plain", "later"]);
+    for (const name of [...check.names, "other", "__proto__"]) {
+      expect(check.contractOf(name)).toBe(check.contracts.get(name));
+    }
+  });
+
   it("W-22: a definition that is broken twice says both", () => {
     const check = create();
     check.page([tool("x", { ...mirroring(null), title: 7 })]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readAnswerHead } from "../../../src/transport/answer-head.js";
-import { BodyReader } from "../../../src/transport/answer-reader.js";
+import { BodyReader, StreamReader } from "../../../src/transport/answer-reader.js";
 
 const limits = { maxBodyBytes: 1_000, maxErrorBodyBytes: 10, maxEventBytes: 100, maxStreamBytes: 100 };
 
@@ -16,6 +16,42 @@ function read(
 }
 
 describe("BodyReader", () => {
+  it("F-10: a length that is a lie costs little, and one that is true costs linear time", () => {
+    const roomy = { ...limits, maxBodyBytes: 64 * 1024 * 1024 };
+    const headOf = (bytes: number) => readAnswerHead(200, { "content-length": String(bytes) });
+    const lied = new BodyReader(headOf(60_000_000), roomy);
+    for (let i = 0; i < 5; i += 1) lied.push(Buffer.from("ab"));
+    expect(lied.body()).toHaveLength(10);
+    expect(lied.body().buffer.byteLength).toBeLessThanOrEqual(2 * 1024 * 1024);
+    // Of a usual size, room is made once.
+    const usual = new BodyReader(headOf(1_000_000), roomy);
+    const buffers = new Set<ArrayBufferLike>();
+    for (let i = 0; i < 50; i += 1) {
+      usual.push(Buffer.alloc(20_000, "x"));
+      if (i > 0) buffers.add(usual.body().buffer);
+    }
+    expect(buffers.size).toBe(1);
+    expect(usual.body().buffer.byteLength).toBe(1_000_000);
+    const large = new BodyReader(headOf(40_000_000), roomy);
+    buffers.clear();
+    for (let i = 0; i < 2_000; i += 1) {
+      large.push(Buffer.alloc(20_000, "x"));
+      if (i > 0) buffers.add(large.body().buffer);
+    }
+    expect(buffers.size).toBeLessThan(8);
+    expect(large.body()).toHaveLength(40_000_000);
+  });
+
+  it("F-10: a success that is too large by its own head fails with it, a failure is read up to its limit", () => {
+    const head = { "content-length": "1001" };
+    const refused = expect.objectContaining({
+      code: "limit_exceeded",
+      details: { option: "maxBodyBytes", limit: 1_000 },
+    });
+    expect(() => new BodyReader(readAnswerHead(200, head), limits)).toThrow(refused);
+    expect(read(500, ["0123456789ab"], head)).toMatchObject({ text: "0123456789", over: true });
+  });
+
   it("F-10: whatever the pieces, the body is what came", () => {
     const text = "0123456789".repeat(20);
     for (const size of [1, 2, 3, 7, 64, 199, 200]) {
@@ -25,7 +61,7 @@ describe("BodyReader", () => {
         { "content-length": "200" },
         { "content-length": "5" },
         { "content-length": "no" },
-        { "content-length": "999999999" },
+        { "content-length": "-5" },
       ]) {
         expect(read(200, pieces, headers).text).toBe(text);
       }
@@ -57,5 +93,19 @@ describe("BodyReader", () => {
     );
     expect(read(500, ["12345678", "9ABC", "D"])).toMatchObject({ text: "123456789A", over: true });
     expect(read(500, ["1234567890"])).toMatchObject({ text: "1234567890", over: false });
+  });
+});
+
+describe("StreamReader", () => {
+  it("L-5: tells the pause that the server asks for, before the event that it came with", () => {
+    const told: unknown[] = [];
+    const reader = new StreamReader(
+      limits,
+      ({ id, data }) => told.push([id, data]),
+      (retryMs) => told.push(retryMs),
+    );
+    reader.push(Buffer.from("id: 1\nretry: 250\ndata: a\n\nretry: x\ndata: b\n\n"));
+    reader.end();
+    expect(told).toEqual([250, ["1", "a"], [undefined, "b"]]);
   });
 });

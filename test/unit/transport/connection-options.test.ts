@@ -17,6 +17,7 @@ describe("F-16: options of connections", () => {
       allowedAddresses: "any",
       serverContext: undefined,
       proxyContext: undefined,
+      http2: false,
       lookup: undefined,
       proxy: false,
     });

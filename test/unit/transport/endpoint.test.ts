@@ -3,7 +3,7 @@ import { addHeaders } from "../../../src/transport/headers.js";
 import { parseEndpoint, shownUrl } from "../../../src/transport/endpoint.js";
 import { RequestSlots } from "../../../src/transport/request-slots.js";
 import { ModernStreamableHTTPClient } from "../../../src/modern-client/index.js";
-import { resolveModernClientOptions } from "../../../src/modern-client/client-options.js";
+import { resolveModernHttpOptions } from "../../../src/modern-client/http-client-options.js";
 
 describe("F-15: the endpoint policy", () => {
   const policy = { allowInsecureHttp: false };
@@ -94,8 +94,8 @@ describe("options of the modern client", () => {
   const given = { endpoint: "https://example.test/mcp", clientInfo: { name: "t", version: "1" } };
 
   it("F-7, F-10: the defaults", () => {
-    const config = resolveModernClientOptions(given);
-    expect(config.transport).toMatchObject({
+    const { client, channel } = resolveModernHttpOptions(given);
+    expect(channel.transport).toMatchObject({
       connectTimeoutMs: 30_000,
       idleTimeoutMs: 60_000,
       totalTimeoutMs: 3_600_000,
@@ -105,8 +105,8 @@ describe("options of the modern client", () => {
       maxConcurrentRequests: 64,
       maxQueuedRequests: 1_000,
     });
-    expect(config.walk).toEqual({ maxPages: 64, maxItems: 10_000, maxListBytes: 64 * 1024 * 1024 });
-    expect(config.headers).toEqual([
+    expect(client.walk).toEqual({ maxPages: 64, maxItems: 10_000, maxListBytes: 64 * 1024 * 1024 });
+    expect(channel.headers).toEqual([
       "Content-Type",
       "application/json",
       "Accept",
@@ -117,7 +117,7 @@ describe("options of the modern client", () => {
   });
 
   it("what has no JSON form can't be declared", () => {
-    expect(() => resolveModernClientOptions({ ...given, capabilities: { n: 1n } })).toThrow(
+    expect(() => resolveModernHttpOptions({ ...given, capabilities: { n: 1n } })).toThrow(
       expect.objectContaining({ code: "invalid_options" }),
     );
   });
@@ -141,7 +141,7 @@ describe("options of the modern client", () => {
     [{ maxPages: 0 }, { option: "maxPages" }],
     [{ clientInfo: { name: "t" } }, { option: "clientInfo" }],
   ])("%j is refused by name", (options, details) => {
-    expect(() => resolveModernClientOptions({ ...given, ...(options as object) })).toThrow(
+    expect(() => resolveModernHttpOptions({ ...given, ...(options as object) })).toThrow(
       expect.objectContaining({ code: "invalid_options", details: expect.objectContaining(details) }),
     );
   });

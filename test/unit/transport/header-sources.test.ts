@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type HeaderSources, resolveHeaderSources } from "../../../src/transport/index.js";
+import { addHeaders, type HeaderSources, resolveHeaderSources } from "../../../src/transport/index.js";
 
 const request = { url: "https://h.test/mcp", method: "tools/call", attempt: 1 };
 let folder = "";
@@ -88,6 +88,23 @@ describe("F-17: where header values come from", () => {
     expect(await authorize?.(request)).toEqual({ Authorization: "Bearer one" });
     await file("token", "Bearer two\r\n");
     expect(await authorize?.(request)).toEqual({ Authorization: "Bearer two" });
+  });
+
+  it("F-17: of a header that an authorizer gives in another case, one is sent, and it is the authorizer's", async () => {
+    const { fixed, authorize } = resolveHeaderSources({ "X-A": () => "source", "X-B": "fixed" }, () => ({
+      "x-a": "mine",
+      "x-b": "mine",
+    }));
+    const list: string[] = [];
+    addHeaders(list, fixed);
+    addHeaders(list, (await authorize?.(request)) ?? {});
+    expect(list).toEqual(["X-B", "mine", "X-A", "mine"]);
+  });
+
+  it("F-17: a header that is configured twice is refused", () => {
+    const refused = expect.objectContaining({ code: "invalid_header", delivery: "not_sent" });
+    expect(() => resolveHeaderSources({ "X-A": "1", "x-a": () => "2" })).toThrow(refused);
+    expect(() => resolveHeaderSources({ "X-A": "1", "X-B": "2" })).not.toThrow();
   });
 
   it("the authorizer is asked after them, and has the last word", async () => {

@@ -39,6 +39,35 @@ describe("Lifetimes", () => {
     expect(clock.pending).toBe(0);
   });
 
+  it("F-7, L-6: held, silence is no fault; the idle deadline starts anew with the release, the total one goes on", async () => {
+    const clock = new FakeClock();
+    const lifetimes = new Lifetimes(clock);
+    const [idle, total, connect] = [new Ended(), new Ended(), new Ended()];
+    const held = lifetimes.open(idle, limits);
+    held.established();
+    const forever = lifetimes.open(total, limits);
+    // Before it is sent, too.
+    forever.hold();
+    forever.established();
+    const waiting = lifetimes.open(connect, limits);
+    waiting.hold();
+    waiting.connecting();
+    await clock.advance(150);
+    held.hold();
+    expect(connect.seen).toEqual([["connect", 100]]);
+    await clock.advance(400);
+    expect(idle.seen).toEqual([]);
+    held.release();
+    held.release();
+    await clock.advance(199);
+    expect(idle.seen).toEqual([]);
+    await clock.advance(1);
+    expect(idle.seen).toEqual([["idle", 200]]);
+    await clock.advance(1_000);
+    expect(total.seen).toEqual([["total", 1_000]]);
+    expect(clock.pending).toBe(0);
+  });
+
   it("F-7: waiting for its turn, a request has only its total deadline", async () => {
     const clock = new FakeClock();
     const owner = new Ended();

@@ -1,5 +1,5 @@
-import { expect, it } from "vitest";
-import { networkCause, networkReason } from "../../../src/transport/network-failure.js";
+import { describe, expect, it } from "vitest";
+import { isLasting, networkCause, networkReason } from "../../../src/transport/network-failure.js";
 
 it.each([
   ["request to https://x.example/mcp?key=secret failed", "request to https://x.example/mcp?… failed"],
@@ -24,4 +24,16 @@ it("F-6: a long text takes time in proportion to its length", () => {
   networkCause(new Error("//?".repeat(300_000)), "E");
   networkCause(new Error("/".repeat(1_000_000)), "E");
   expect(performance.now() - begun).toBeLessThan(1_000);
+});
+
+describe("isLasting", () => {
+  it.each(["ERR_ADDRESS_REFUSED", "CERT_HAS_EXPIRED", "ERR_TLS_CERT_ALTNAME_INVALID", "SELF_SIGNED_CERT_IN_CHAIN"])(
+    "F-11: %s does not pass by itself",
+    (reason) => expect(isLasting(reason)).toBe(true),
+  );
+
+  it.each(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "ECONNRESET", "UND_ERR_CONNECT_TIMEOUT", "Error", ""])(
+    "F-11: %s may",
+    (reason) => expect(isLasting(reason)).toBe(false),
+  );
 });

@@ -54,6 +54,12 @@ describe("redirectRefused", () => {
     expect(of(status, location).reason).toMatch(reason);
   });
 
+  it("F-14: says how many were followed at most", () => {
+    const head = readAnswerHead(307, { location: "/elsewhere" });
+    expect(redirectRefused(head, from, 5).details.reason).toBe("more than 5 redirects in a row");
+    expect(redirectRefused(head, from, 0).details.reason).toBe("no redirect is followed");
+  });
+
   it("F-14: an endpoint with a slash too many", () => {
     expect(of(301, "/mcp", new URL("https://h.test/mcp/")).reason).toContain("(one less)");
   });

@@ -1,0 +1,75 @@
+import { type Delivery, type DeliveryEvidence, isRemoteConnectorError, type RemoteConnectorError } from "../errors.js";
+import type { Deadlines } from "../transport/index.js";
+import { Settlement } from "../transport/index.js";
+import { internalFault, NOTHING_SENT } from "./call-failures.js";
+import type { NotifyOptions } from "./call-options.js";
+import type { CallContext } from "./call-plan.js";
+import { CallWatch } from "./call-watch.js";
+import type { ChannelCall, NoticeOwner } from "./channel.js";
+import type { OutgoingNotice } from "./request-message.js";
+
+/**
+ * One notification of ours, which nobody answers. It is sent again only when no connection could be made, and then once.
+ */
+export class ModernNotice implements NoticeOwner {
+  readonly #settlement: Settlement<void>;
+  readonly #context: Pick<CallContext, "channel">;
+  readonly #notice: OutgoingNotice;
+  readonly #options: NotifyOptions;
+  readonly #watch: CallWatch;
+  #attempt = 0;
+  #exchange: ChannelCall | undefined;
+
+  constructor(context: CallContext, notice: OutgoingNotice, deadlines: Deadlines, options: NotifyOptions) {
+    this.#context = context;
+    this.#notice = notice;
+    this.#options = options;
+    this.#settlement = new Settlement(options.onSettled);
+    this.#watch = new CallWatch(context, deadlines, options.signal);
+  }
+
+  get promise(): Promise<void> {
+    return this.#settlement.promise;
+  }
+
+  /** Sends it. Failures settle the promise; nothing is thrown. */
+  start(): this {
+    const { method, body } = this.#notice;
+    const { admit, signal } = this.#options;
+    const attempt = (this.#attempt += 1);
+    const limits = { ...this.#watch.deadlines, totalTimeoutMs: this.#watch.timeLeft(), signal };
+    try {
+      const exchange = this.#context.channel.notify({ method, body, attempt, limits, admit }, this);
+      // What fails while it begins can have begun the next one.
+      if (attempt === this.#attempt) this.#exchange = exchange;
+    } catch (error) {
+      this.#settlement.fail(isRemoteConnectorError(error) ? error : internalFault(error, this.#evidence()));
+    }
+    return this;
+  }
+
+  onTaken(): void {
+    this.#settlement.resolve();
+  }
+
+  onRefusal(error: RemoteConnectorError): void {
+    this.#settlement.fail(error.withEvidence(error.delivery, this.#evidence()));
+  }
+
+  onFailure(error: RemoteConnectorError, noConnection: boolean): void {
+    if (noConnection && this.#attempt === 1 && !this.#watch.isOver && !this.#context.channel.isClosed) {
+      this.start();
+      return;
+    }
+    const isTotal = isRemoteConnectorError(error, "timeout") && error.details.phase === "total";
+    this.#settlement.fail(isTotal ? this.#watch.totalTimeout(error.delivery, this.#evidence()) : error);
+  }
+
+  onAbort(reason: unknown, delivery: Delivery): void {
+    this.#settlement.abort(reason, delivery);
+  }
+
+  #evidence(): DeliveryEvidence {
+    return this.#exchange?.evidence() ?? NOTHING_SENT;
+  }
+}
