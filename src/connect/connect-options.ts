@@ -1,0 +1,208 @@
+import { RemoteConnectorError } from "../errors.js";
+import { durationOption, refuseOption } from "../options.js";
+import {
+  LegacyStdioClient,
+  type LegacyStdioOptions,
+  LegacyStreamableHTTPClient,
+  type LegacyStreamableHTTPClientOptions,
+  type ProcessExit,
+} from "../legacy-client/index.js";
+import {
+  type InputHandlers,
+  ModernStdioClient,
+  type ModernStdioClientOptions,
+  ModernStreamableHTTPClient,
+  type ModernStreamableHTTPClientOptions,
+} from "../modern-client/index.js";
+import {
+  type Diagnostic,
+  type Implementation,
+  isLegacyRevision,
+  isModernRevision,
+  LEGACY_REVISIONS,
+  MODERN_REVISIONS,
+  type Notification,
+  type Revision,
+} from "../protocol/index.js";
+import { type Clock, LIFECYCLE_TIMEOUT_MS, parseEndpoint, systemClock } from "../transport/index.js";
+import type { EraFactories } from "./era-factories.js";
+import { type EraMemory, eraKey } from "./era-memory.js";
+
+/** What {@link connect} can be told, whatever carries the messages. */
+export interface SharedConnectOptions {
+  readonly clientInfo: Implementation;
+  /**
+   * The revisions that may be spoken, the preferred one first. Default: all. Modern ones alone never send `initialize`; legacy
+   * ones alone never probe.
+   */
+  readonly revisions?: readonly Revision[] | undefined;
+  /** Who answers when the server asks for input. */
+  readonly handlers?: InputHandlers | undefined;
+  /** Ends the connecting: it rejects with the signal's reason. Means nothing once the client is there. */
+  readonly signal?: AbortSignal | undefined;
+  /** For the probe, the handshake and everything else until the client is there, in milliseconds. Default 120,000. */
+  readonly lifecycleTimeoutMs?: number | undefined;
+  /** Where eras are remembered. Default: nowhere. */
+  readonly eraMemory?: EraMemory | undefined;
+  /** In whose name the server is reached: what is remembered for one is not for another. Default `""`. */
+  readonly authorizationContext?: string | undefined;
+  /** How old a remembered legacy era must be to be checked again in the background, in milliseconds. Default 86,400,000. */
+  readonly recheckLegacyAfterMs?: number | undefined;
+  /** How long after a check of the era the next one may follow, in milliseconds. Default 60,000. */
+  readonly recheckPauseMs?: number | undefined;
+  /** Told of every notification of a legacy server, progress aside, in order. Modern ones send what `listen` asks for. */
+  readonly onNotification?: ((notification: Notification) => unknown) | undefined;
+  /** Told of everything tolerated, as it happens. */
+  readonly onDiagnostic?: ((diagnostic: Diagnostic) => void) | undefined;
+  /** Unix time in milliseconds. Default `Date.now`. */
+  readonly wallNow?: (() => number) | undefined;
+}
+
+type Shared = keyof SharedConnectOptions;
+type ModernHttp = ModernStreamableHTTPClientOptions;
+type LegacyHttp = LegacyStreamableHTTPClientOptions;
+type Common<A, B> = Omit<Pick<A, keyof A & keyof B>, Shared>;
+
+/** How a server over HTTP is reached. Options of one era alone stand under its name. */
+export interface ConnectHttpOptions extends SharedConnectOptions, Common<ModernHttp, LegacyHttp> {
+  readonly modern?: Partial<Omit<ModernHttp, keyof LegacyHttp | Shared>> | undefined;
+  readonly legacy?: Partial<Omit<LegacyHttp, keyof ModernHttp | Shared>> | undefined;
+}
+
+/** How a server that is a child process is started. Options of one era alone stand under its name. */
+export interface ConnectStdioOptions
+  extends SharedConnectOptions, Common<ModernStdioClientOptions, LegacyStdioOptions> {
+  readonly modern?: Partial<Omit<ModernStdioClientOptions, keyof LegacyStdioOptions | Shared>> | undefined;
+  readonly legacy?: Partial<Omit<LegacyStdioOptions, keyof ModernStdioClientOptions | Shared>> | undefined;
+}
+
+export type ConnectOptions = ConnectHttpOptions | ConnectStdioOptions;
+
+/** {@link ConnectOptions} with nothing left open. */
+export interface ConnectConfig extends EraFactories {
+  readonly accepts: readonly Revision[];
+  readonly signal: AbortSignal | undefined;
+  readonly lifecycleTimeoutMs: number;
+  readonly memory: EraMemory | undefined;
+  readonly memoryKey: string;
+  readonly recheckLegacyAfterMs: number;
+  readonly recheckPauseMs: number;
+  /** Never throws. */
+  readonly onDiagnostic: (diagnostic: Diagnostic) => void;
+  readonly onNotification: ((notification: Notification) => unknown) | undefined;
+  readonly clock: Clock;
+  readonly wallNow: () => number;
+}
+
+const DAY_MS = 86_400_000;
+
+/** Applies the defaults and checks what can be checked before a client is made. Throws `invalid_options`, `invalid_url`. */
+export function resolveConnectOptions(options: ConnectOptions): ConnectConfig {
+  const { revisions: accepts = [...MODERN_REVISIONS, ...LEGACY_REVISIONS] } = options;
+  if (accepts.length === 0 || !accepts.every((one) => isModernRevision(one) || isLegacyRevision(one))) {
+    refuseOption("revisions", `must be some of ${[...MODERN_REVISIONS, ...LEGACY_REVISIONS].join(", ")}`);
+  }
+  const { onDiagnostic } = options;
+  return {
+    ...factoriesOf(options),
+    accepts,
+    signal: options.signal,
+    lifecycleTimeoutMs: durationOption("lifecycleTimeoutMs", options.lifecycleTimeoutMs, LIFECYCLE_TIMEOUT_MS),
+    memory: options.eraMemory,
+    recheckLegacyAfterMs: durationOption("recheckLegacyAfterMs", options.recheckLegacyAfterMs, DAY_MS),
+    recheckPauseMs: durationOption("recheckPauseMs", options.recheckPauseMs, 60_000),
+    onDiagnostic: (diagnostic) => {
+      try {
+        onDiagnostic?.(diagnostic);
+      } catch {
+        // Whoever can't take a diagnostic can't be told about it either.
+      }
+    },
+    onNotification: options.onNotification,
+    clock: options.clock ?? systemClock,
+    wallNow: options.wallNow ?? Date.now,
+  };
+}
+
+function factoriesOf(options: ConnectOptions): EraFactories & Pick<ConnectConfig, "memoryKey"> {
+  if ("endpoint" in options && "command" in options) refuseOption("command", "must not be given beside endpoint");
+  if ("endpoint" in options) return httpFactories(options);
+  if ("command" in options) return stdioFactories(options);
+  return refuseOption("endpoint", "or command must be given");
+}
+
+function httpFactories(options: ConnectHttpOptions): EraFactories & Pick<ConnectConfig, "memoryKey"> {
+  const { modern, legacy, ...rest } = options;
+  const { shared, common } = split(rest);
+  const { clientInfo, handlers, onDiagnostic, wallNow, lifecycleTimeoutMs, authorizationContext = "" } = shared;
+  const { href } = parseEndpoint(options.endpoint, { allowInsecureHttp: options.allowInsecureHttp ?? false });
+  return {
+    over: "http",
+    memoryKey: eraKey(["http", href, authorizationContext]),
+    openModern: () =>
+      new ModernStreamableHTTPClient({ ...common, ...modern, clientInfo, handlers, onDiagnostic, wallNow }),
+    openLegacy: ({ revisions, signal, onNotification }) =>
+      LegacyStreamableHTTPClient.connect({
+        ...common,
+        ...legacy,
+        clientInfo,
+        revisions,
+        signal,
+        lifecycleTimeoutMs,
+        onDiagnostic,
+        onNotification,
+      }).then((client) => ({ client, ended: undefined })),
+  };
+}
+
+function stdioFactories(options: ConnectStdioOptions): EraFactories & Pick<ConnectConfig, "memoryKey"> {
+  const { modern, legacy, ...rest } = options;
+  const { shared, common } = split(rest);
+  const { clientInfo, handlers, onDiagnostic, wallNow, lifecycleTimeoutMs, authorizationContext = "" } = shared;
+  const { command, args = [], cwd = "" } = options;
+  return {
+    over: "stdio",
+    memoryKey: eraKey(["stdio", command, ...args, cwd, authorizationContext]),
+    openModern: () => new ModernStdioClient({ ...common, ...modern, clientInfo, handlers, onDiagnostic, wallNow }),
+    openLegacy: ({ revisions, signal, onNotification }) =>
+      LegacyStdioClient.connect({
+        ...common,
+        ...legacy,
+        clientInfo,
+        revisions,
+        signal,
+        lifecycleTimeoutMs,
+        onDiagnostic,
+        onNotification,
+      }).then((client) => ({ client, ended: client.exited.then(processExited) })),
+  };
+}
+
+/** What both eras' clients take as it is, apart from what is meant for {@link connect}. */
+function split<O extends SharedConnectOptions>(
+  options: O,
+): { readonly shared: SharedConnectOptions; readonly common: Omit<O, Shared> } {
+  const {
+    authorizationContext,
+    clientInfo,
+    eraMemory: _eraMemory,
+    handlers,
+    lifecycleTimeoutMs,
+    onDiagnostic,
+    onNotification: _onNotification,
+    recheckLegacyAfterMs: _recheckLegacyAfterMs,
+    recheckPauseMs: _recheckPauseMs,
+    revisions: _revisions,
+    signal: _signal,
+    wallNow,
+    ...common
+  } = options;
+  const shared = { authorizationContext, clientInfo, handlers, lifecycleTimeoutMs, onDiagnostic, wallNow };
+  return { shared, common };
+}
+
+function processExited({ exitCode, signal, stderrTail }: ProcessExit): RemoteConnectorError<"process_exited"> {
+  const how = signal === undefined ? `exited with code ${String(exitCode ?? "unknown")}` : `was ended by ${signal}`;
+  const details = { exitCode, signal, stderrTail };
+  return new RemoteConnectorError("process_exited", { message: `The server process ${how}.`, details });
+}

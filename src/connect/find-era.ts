@@ -1,0 +1,148 @@
+import { isRemoteConnectorError, RemoteConnectorError } from "../errors.js";
+import type { ModernClient } from "../modern-client/index.js";
+import {
+  type Diagnostic,
+  isLegacyRevision,
+  isModernRevision,
+  type LegacyRevision,
+  type Notification,
+} from "../protocol/index.js";
+import type { ConnectConfig } from "./connect-options.js";
+import { judgeFailure } from "./doubts-era.js";
+import type { OpenLegacy } from "./era-factories.js";
+import type { EraRecord } from "./era-memory.js";
+
+/** The client of the era that the server is of. */
+export type FoundEra =
+  /** `isProven`: it answered a probe just now. */
+  | { readonly era: "modern"; readonly client: ModernClient; readonly isProven: boolean }
+  | ({ readonly era: "legacy"; readonly isOld: boolean } & OpenLegacy);
+
+/** What the search for an era takes: where notifications of a legacy server go, and when it must be over. */
+export interface EraSearch {
+  readonly signal: AbortSignal;
+  /** What is left of the deadline, in milliseconds. */
+  readonly timeLeftMs: () => number;
+  readonly onNotification: (notification: Notification) => unknown;
+}
+
+/**
+ * Finds the era of a server and opens the client for it: by what is remembered, else by a probe.
+ *
+ * Rejects with the first failure; a later one that belongs to it is its cause. Whatever was opened for nothing is closed.
+ * Source: 2026-07-28, Versioning, Backward Compatibility.
+ */
+export async function findEra(config: ConnectConfig, search: EraSearch): Promise<FoundEra> {
+  const legacy = config.accepts.filter(isLegacyRevision);
+  if (!config.accepts.some(isModernRevision)) return openLegacy(config, search, legacy);
+  const record = legacy.length === 0 ? undefined : await recall(config);
+  if (record?.era === "modern") return { era: "modern", client: config.openModern(), isProven: false };
+  if (record?.era !== "legacy") return probe(config, search);
+  try {
+    const isOld = config.wallNow() - record.decidedAt >= config.recheckLegacyAfterMs;
+    return await openLegacy(config, search, legacy, isOld);
+  } catch (error) {
+    if (!isRefusal(error, config)) throw error;
+    remember(config, undefined);
+    return probe(config, search);
+  }
+}
+
+/** Asks the server with `server/discover` whether it is modern; `undefined` when it isn't, or when that can't be known. */
+export async function probeModern(config: ConnectConfig, search: EraSearch): Promise<FoundEra | undefined> {
+  const client = config.openModern();
+  try {
+    await discover(client, config, search);
+    remember(config, "modern");
+    return { era: "modern", client, isProven: true };
+  } catch {
+    await client.close();
+    return undefined;
+  }
+}
+
+/** Asks the server with `server/discover`, and goes on as its answer says. */
+export async function probe(config: ConnectConfig, search: EraSearch): Promise<FoundEra> {
+  const client = config.openModern();
+  let failure: unknown;
+  try {
+    await discover(client, config, search);
+    remember(config, "modern");
+    return { era: "modern", client, isProven: true };
+  } catch (error) {
+    failure = error;
+  }
+  const verdict = judgeFailure(failure, config);
+  await client.close();
+  if (verdict.kind !== "initialize") throw failure;
+  const accepted = config.accepts.filter(isLegacyRevision);
+  const revisions = verdict.revision === undefined ? accepted : preferring(verdict.revision, accepted);
+  if (revisions.length === 0) throw failure;
+  try {
+    const found = await openLegacy(config, search, revisions);
+    remember(config, "legacy");
+    return found;
+  } catch (error) {
+    throw search.signal.aborted ? error : withCause(failure, error);
+  }
+}
+
+async function discover(client: ModernClient, { over }: ConnectConfig, search: EraSearch): Promise<void> {
+  // Over stdio another attempt would be another process.
+  const maxReadRetries = over === "stdio" ? 0 : undefined;
+  await client.discover({ signal: search.signal, totalTimeoutMs: search.timeLeftMs(), maxReadRetries });
+}
+
+/** Writes the era down, or forgets it. */
+export function remember(config: ConnectConfig, era: EraRecord["era"] | undefined): void {
+  const { memory, memoryKey, wallNow } = config;
+  if (memory === undefined) return;
+  const failed = (): void => config.onDiagnostic(MEMORY_FAILED);
+  try {
+    const done = era === undefined ? memory.forget(memoryKey) : memory.write(memoryKey, { era, decidedAt: wallNow() });
+    Promise.resolve(done).catch(failed);
+  } catch {
+    failed();
+  }
+}
+
+async function recall(config: ConnectConfig): Promise<EraRecord | undefined> {
+  try {
+    return await config.memory?.read(config.memoryKey);
+  } catch {
+    config.onDiagnostic(MEMORY_FAILED);
+    return undefined;
+  }
+}
+
+async function openLegacy(
+  { openLegacy: open }: ConnectConfig,
+  { signal, onNotification }: EraSearch,
+  revisions: readonly LegacyRevision[],
+  isOld = false,
+): Promise<FoundEra> {
+  return { era: "legacy", isOld, ...(await open({ revisions, signal, onNotification })) };
+}
+
+/** Whether a failed handshake shows that the server is not of the era that was remembered. */
+function isRefusal(error: unknown, config: ConnectConfig): boolean {
+  const { kind } = judgeFailure(error, config);
+  return kind === "initialize" || kind === "modern_refused" || kind === "no_revision";
+}
+
+function preferring(first: LegacyRevision, all: readonly LegacyRevision[]): readonly LegacyRevision[] {
+  return [first, ...all.filter((one) => one !== first)];
+}
+
+/** The first failure, and what came of the attempt that it led to. */
+function withCause(first: unknown, later: unknown): unknown {
+  if (!isRemoteConnectorError(first)) return first;
+  const { code, message, delivery, details } = first;
+  return new RemoteConnectorError(code, { message, delivery, details, cause: later });
+}
+
+const MEMORY_FAILED: Diagnostic = {
+  kind: "handler_failed",
+  message: "The memory of eras failed.",
+  subject: "eraMemory",
+};

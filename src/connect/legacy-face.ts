@@ -1,0 +1,254 @@
+import { deliveryOf, RemoteConnectorError } from "../errors.js";
+import type { LegacyClient } from "../legacy-client/index.js";
+import type { CompletionParams, ListParams, PromptParams, ResourceParams } from "../modern-client/index.js";
+import type { ListenOptions, Subscription, SubscriptionFilter } from "../modern-client/subscriptions/index.js";
+import {
+  type CallToolResult,
+  type CompleteResult,
+  type DetailedResult,
+  type Diagnostic,
+  type DiscoverResult,
+  type EntryList,
+  type GetPromptResult,
+  isJsonObject,
+  type JsonObject,
+  type ListPromptsResult,
+  type ListResourcesResult,
+  type ListResourceTemplatesResult,
+  type ListToolsResult,
+  MetaKey,
+  type Prompt,
+  type ReadResourceResult,
+  type Resource,
+  type ResourceTemplate,
+  type Tool,
+  type ToolCall,
+  type ToolList,
+  type WithDetail,
+} from "../protocol/index.js";
+import { Settlement } from "../transport/index.js";
+import { LegacySubscriptions } from "./legacy-subscriptions.js";
+import type { EraClient, McpCallOptions, McpListAllToolsOptions, McpToolCallOptions } from "./mcp-client.js";
+import type { NotificationFan } from "./notification-fan.js";
+
+type Detailable = McpCallOptions & Partial<WithDetail>;
+
+/** What a face needs of whoever made it. */
+export interface LegacyFacePorts {
+  readonly onDiagnostic: (diagnostic: Diagnostic) => void;
+}
+
+/**
+ * A legacy client as the modern era would have it: `discover` tells what the handshake did, a log level travels with the call,
+ * and subscriptions are filters over what the session brings.
+ */
+export class LegacyFace implements EraClient {
+  readonly #client: LegacyClient;
+  readonly #ports: LegacyFacePorts;
+  readonly #subscriptions: LegacySubscriptions;
+  /** Tools that can only be called as tasks of a kind that this package doesn't speak. */
+  readonly #taskTools = new Set<string>();
+  #logLevel: string | undefined;
+
+  constructor(
+    client: LegacyClient,
+    ended: Promise<RemoteConnectorError> | undefined,
+    fan: NotificationFan,
+    ports: LegacyFacePorts,
+  ) {
+    this.#client = client;
+    this.#ports = ports;
+    this.#subscriptions = new LegacySubscriptions(client, fan);
+    void ended?.then((error) => this.#subscriptions.breakAll(error));
+  }
+
+  discover(options: McpCallOptions & WithDetail): Promise<DetailedResult<DiscoverResult>>;
+  discover(options?: McpCallOptions): Promise<DiscoverResult>;
+  discover(options: Detailable = {}): Promise<unknown> {
+    const { revision, capabilities, instructions, serverInfo } = this.#client;
+    const result: DiscoverResult = {
+      supportedVersions: [revision],
+      capabilities,
+      ...(instructions === undefined ? {} : { instructions }),
+      ...(serverInfo === undefined ? {} : { _meta: { [MetaKey.serverInfo]: serverInfo } }),
+    };
+    const settlement = new Settlement<unknown>(options.onSettled);
+    if (options.signal?.aborted === true) {
+      settlement.abort(options.signal.reason, "not_sent");
+    } else if (options.detail === true) {
+      const raw = new TextEncoder().encode(JSON.stringify(result));
+      settlement.resolve({ result, raw, diagnostics: [], delivery: "answered" });
+    } else {
+      settlement.resolve(result);
+    }
+    return settlement.promise;
+  }
+
+  listTools(
+    params: ListParams | undefined,
+    options: McpCallOptions & WithDetail,
+  ): Promise<DetailedResult<ListToolsResult>>;
+  listTools(params?: ListParams, options?: McpCallOptions): Promise<ListToolsResult>;
+  listTools(params?: ListParams, options: Detailable = {}): Promise<unknown> {
+    return this.#run(options, (given) => {
+      const listed: Promise<ListToolsResult | DetailedResult<ListToolsResult>> = this.#client.listTools(params, given);
+      // Heard before whoever called hears of it.
+      listed.then((page) => this.#lookAt(toolsOf(page)), ignore);
+      return listed;
+    });
+  }
+
+  listAllTools(options: McpListAllToolsOptions = {}): Promise<ToolList> {
+    return this.#run(options, (given) => {
+      const listed = this.#client.listAllTools(given);
+      listed.then(({ tools }) => this.#lookAt(tools), ignore);
+      return listed;
+    });
+  }
+
+  callTool(call: ToolCall, options: McpToolCallOptions & WithDetail): Promise<DetailedResult<CallToolResult>>;
+  callTool(call: ToolCall, options?: McpToolCallOptions): Promise<CallToolResult>;
+  callTool(call: ToolCall, options: McpToolCallOptions & Partial<WithDetail> = {}): Promise<unknown> {
+    if (this.#taskTools.has(call.name)) return this.#refuse(options, "tasks of revision 2025-11-25");
+    return this.#run(options, (given) => this.#client.callTool(call, given));
+  }
+
+  listResources(
+    params: ListParams | undefined,
+    options: McpCallOptions & WithDetail,
+  ): Promise<DetailedResult<ListResourcesResult>>;
+  listResources(params?: ListParams, options?: McpCallOptions): Promise<ListResourcesResult>;
+  listResources(params?: ListParams, options: Detailable = {}): Promise<unknown> {
+    return this.#run(options, (given) => this.#client.listResources(params, given));
+  }
+
+  listAllResources(options: McpCallOptions = {}): Promise<EntryList<Resource>> {
+    return this.#run(options, (given) => this.#client.listAllResources(given));
+  }
+
+  listResourceTemplates(
+    params: ListParams | undefined,
+    options: McpCallOptions & WithDetail,
+  ): Promise<DetailedResult<ListResourceTemplatesResult>>;
+  listResourceTemplates(params?: ListParams, options?: McpCallOptions): Promise<ListResourceTemplatesResult>;
+  listResourceTemplates(params?: ListParams, options: Detailable = {}): Promise<unknown> {
+    return this.#run(options, (given) => this.#client.listResourceTemplates(params, given));
+  }
+
+  listAllResourceTemplates(options: McpCallOptions = {}): Promise<EntryList<ResourceTemplate>> {
+    return this.#run(options, (given) => this.#client.listAllResourceTemplates(given));
+  }
+
+  readResource(
+    params: ResourceParams,
+    options: McpCallOptions & WithDetail,
+  ): Promise<DetailedResult<ReadResourceResult>>;
+  readResource(params: ResourceParams, options?: McpCallOptions): Promise<ReadResourceResult>;
+  readResource(params: ResourceParams, options: Detailable = {}): Promise<unknown> {
+    return this.#run(options, (given) => this.#client.readResource(params, given));
+  }
+
+  listPrompts(
+    params: ListParams | undefined,
+    options: McpCallOptions & WithDetail,
+  ): Promise<DetailedResult<ListPromptsResult>>;
+  listPrompts(params?: ListParams, options?: McpCallOptions): Promise<ListPromptsResult>;
+  listPrompts(params?: ListParams, options: Detailable = {}): Promise<unknown> {
+    return this.#run(options, (given) => this.#client.listPrompts(params, given));
+  }
+
+  listAllPrompts(options: McpCallOptions = {}): Promise<EntryList<Prompt>> {
+    return this.#run(options, (given) => this.#client.listAllPrompts(given));
+  }
+
+  getPrompt(params: PromptParams, options: McpCallOptions & WithDetail): Promise<DetailedResult<GetPromptResult>>;
+  getPrompt(params: PromptParams, options?: McpCallOptions): Promise<GetPromptResult>;
+  getPrompt(params: PromptParams, options: Detailable = {}): Promise<unknown> {
+    return this.#run(options, (given) => this.#client.getPrompt(params, given));
+  }
+
+  complete(params: CompletionParams, options: McpCallOptions & WithDetail): Promise<DetailedResult<CompleteResult>>;
+  complete(params: CompletionParams, options?: McpCallOptions): Promise<CompleteResult>;
+  complete(params: CompletionParams, options: Detailable = {}): Promise<unknown> {
+    return this.#run(options, (given) => this.#client.complete(params, given));
+  }
+
+  request(
+    method: string,
+    params: JsonObject | undefined,
+    options: McpCallOptions & WithDetail,
+  ): Promise<DetailedResult<JsonObject>>;
+  request(method: string, params?: JsonObject, options?: McpCallOptions): Promise<JsonObject>;
+  request(method: string, params?: JsonObject, options: Detailable = {}): Promise<unknown> {
+    return this.#run(options, (given) => this.#client.request(method, params, given));
+  }
+
+  listen(filter: SubscriptionFilter, options: ListenOptions = {}): Subscription {
+    return this.#subscriptions.open(filter, options);
+  }
+
+  async close(): Promise<void> {
+    this.#subscriptions.closeAll();
+    await this.#client.close();
+  }
+
+  /** Makes the call, after the log level that it asks for was said. */
+  #run<T, O extends McpCallOptions>(options: O, make: (given: Omit<O, "logLevel">) => Promise<T>): Promise<T> {
+    const { logLevel, ...given } = options;
+    const isSaid = logLevel === undefined || logLevel === this.#logLevel || !this.#logs;
+    if (isSaid) return make(given);
+    const { signal, connectTimeoutMs, idleTimeoutMs, totalTimeoutMs, onSettled } = options;
+    const settlement = new Settlement<T>(onSettled);
+    this.#client.setLogLevel(logLevel, { signal, connectTimeoutMs, idleTimeoutMs, totalTimeoutMs }).then(
+      () => {
+        this.#logLevel = logLevel;
+        const call = make({ ...given, onSettled: undefined });
+        call.then(
+          (value) => settlement.resolve(value),
+          (error: unknown) => settlement.abort(error, deliveryOf(call) ?? "unknown"),
+        );
+      },
+      // What was asked for was not sent.
+      (error: unknown) => settlement.abort(error, "not_sent"),
+    );
+    return settlement.promise;
+  }
+
+  get #logs(): boolean {
+    return isJsonObject(this.#client.capabilities["logging"]);
+  }
+
+  #lookAt(tools: readonly Tool[]): void {
+    for (const { name, execution } of tools) {
+      const isTask = isJsonObject(execution) && execution["taskSupport"] === "required";
+      if (!isTask) {
+        this.#taskTools.delete(name);
+      } else if (!this.#taskTools.has(name)) {
+        this.#taskTools.add(name);
+        const message = "The tool can only be called as a task of revision 2025-11-25, which is not spoken here.";
+        this.#ports.onDiagnostic({ kind: "tool_not_callable", message, subject: name });
+      }
+    }
+  }
+
+  #refuse({ onSettled }: McpCallOptions, feature: string): Promise<never> {
+    const settlement = new Settlement<never>(onSettled);
+    settlement.fail(
+      new RemoteConnectorError("unsupported", { message: `Not spoken here: ${feature}.`, details: { feature } }),
+    );
+    return settlement.promise;
+  }
+}
+
+/** A page may have a member of any name: what tells a detailed one is that its result is a page. */
+function toolsOf(page: ListToolsResult | DetailedResult<ListToolsResult>): readonly Tool[] {
+  return isPage(page) ? page.tools : page.result.tools;
+}
+
+function isPage(page: ListToolsResult | DetailedResult<ListToolsResult>): page is ListToolsResult {
+  return "tools" in page;
+}
+
+function ignore(): void {
+  // Whoever called hears of it.
+}
