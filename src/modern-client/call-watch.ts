@@ -1,6 +1,7 @@
 import { RemoteConnectorError, type Delivery, type DeliveryEvidence } from "../errors.js";
+import type { OurTime } from "../protocol/input/index.js";
 import type { Clock, Deadlines, Lifetimes } from "../transport/index.js";
-import { type OurTime, PersonTime } from "./person-time.js";
+import { PersonTime } from "./person-time.js";
 
 /** What a wait can come to. Exactly one of them is called, once. */
 export interface Waiting<V> {

@@ -5,6 +5,7 @@ import {
   type JsonObject,
   LIST_WALK_LIMITS,
   type ListWalkLimits,
+  validatorLoader,
 } from "../protocol/index.js";
 import type { SchemaValidator } from "../protocol/json-schema/index.js";
 import { countOption, refuseOption } from "../options.js";
@@ -16,9 +17,9 @@ import {
   TELEMETRY_OPTION_NAMES,
   type TelemetryOptions,
 } from "../transport/index.js";
-import { capabilitiesOf, checkHandlers, type InputConfig, type InputHandlers } from "./input/index.js";
+import { capabilitiesOf, checkHandlers, type InputHandlers } from "../protocol/input/index.js";
+import type { InputConfig } from "./input/index.js";
 import { mergeCapabilities, oddCapability } from "./merge-capabilities.js";
-import { validatorLoader } from "./output-check.js";
 import type { ResponseCacheConfig, ResponseCacheOptions } from "./response-cache.js";
 import type { ReadRetryConfig } from "./read-retries.js";
 import { composeClientMeta, type ClientMeta } from "./request-meta.js";

@@ -29,7 +29,7 @@ export {
   type Root,
   type UrlAnswer,
   type UrlRequest,
-} from "./input/index.js";
+} from "../protocol/input/index.js";
 export { type CompletionParams, type ListParams, type PromptParams, type ResourceParams } from "./method-params.js";
 export { type ResponseCacheOptions } from "./response-cache.js";
 export { type Task, type TaskState, type TaskStatus } from "./task-types.js";

@@ -1,35 +1,6 @@
-import { isRemoteConnectorError, RemoteConnectorError } from "../errors.js";
-import type { CallToolResult, JsonObject } from "../protocol/index.js";
-import type { SchemaValidator, SchemaVerdict } from "../protocol/json-schema/index.js";
-
-/** Gives a validator; loads it when it is asked for first. */
-export type LoadValidator = () => Promise<SchemaValidator>;
-
-/**
- * The caller's validator; without one ajv, or, where code generation is forbidden, the interpreter. Nothing is loaded
- * before it is asked for.
- */
-export function validatorLoader(given: SchemaValidator | undefined): LoadValidator {
-  let loading = given === undefined ? undefined : Promise.resolve(given);
-  return () => {
-    loading ??= loadOwn();
-    // What failed once may be there the next time.
-    loading.catch(() => (loading = undefined));
-    return loading;
-  };
-}
-
-async function loadOwn(): Promise<SchemaValidator> {
-  const { createAjvValidator, createInterpretingValidator } = await import("../protocol/json-schema/index.js");
-  const validator = createAjvValidator();
-  try {
-    await validator.load();
-    return validator;
-  } catch (error) {
-    if (!isRemoteConnectorError(error, "unsupported")) throw error;
-    return createInterpretingValidator();
-  }
-}
+import { RemoteConnectorError } from "../errors.js";
+import type { CallToolResult, JsonObject, LoadValidator } from "../protocol/index.js";
+import type { SchemaVerdict } from "../protocol/json-schema/index.js";
 
 /** The verdict on a result's structured output; `undefined` when there is nothing to judge. */
 export async function judgeOutput(

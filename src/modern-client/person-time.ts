@@ -1,7 +1,5 @@
+import type { OurTime } from "../protocol/input/index.js";
 import type { Lifetime } from "../transport/index.js";
-
-/** Does work of ours in the midst of waiting for a person: it counts, and the deadline runs meanwhile. */
-export type OurTime = <W>(work: () => Promise<W>) => Promise<W>;
 
 /** What tells the times of one wait apart. */
 export interface TimeKeeper {
@@ -27,6 +25,7 @@ export class PersonTime {
     this.#since = keeper.now();
   }
 
+  /** What is done in there counts, and the deadline runs meanwhile. */
   readonly ours: OurTime = async (work) => {
     this.#begin();
     try {

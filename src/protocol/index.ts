@@ -34,6 +34,7 @@ export {
 export { LIST_WALK_LIMITS, ListWalk, type ListWalkLimits } from "./list-walk.js";
 export { type Answer, MessageChannel, type Reception } from "./message-channel.js";
 export { isMetaKey, isReservedMetaKey, MetaKey } from "./meta.js";
+export { recogniseMissing } from "./missing-resource.js";
 export { plainText } from "./plain-text.js";
 export {
   type ByteRange,
@@ -44,6 +45,7 @@ export {
   scanArray,
   scanObject,
 } from "./raw-json.js";
+export { type ReadRetryConfig, readRetryDelayMs } from "./read-retries.js";
 export { parseRetryAfter, readRetryAfterMs } from "./retry-after.js";
 export { isPassing, isReadMethod, type RetryAdvice, retryAdvice, type RetrySituation } from "./retry-advice.js";
 export {
@@ -89,3 +91,5 @@ export { toolDefinitions } from "./tool-definitions.js";
 export { type CheckedTools, ToolListCheck } from "./tool-list.js";
 export { type FetchPage, type Gathering, type ListWalkOptions, type RawListPage, walkList } from "./walk-list.js";
 export { type ToolWalkOptions, type ToolWalkResult, walkTools } from "./walk-tools.js";
+export { type LoadValidator, validatorLoader } from "./validator-loader.js";
+export { isLoopback, shownUrl } from "./web-address.js";

@@ -1,4 +1,7 @@
 import { RemoteConnectorError } from "../errors.js";
+import { isLoopback, shownUrl } from "../protocol/index.js";
+
+export { isLoopback, shownUrl };
 
 export interface EndpointPolicy {
   /** Allows plain http to hosts other than loopback. What is sent there can be read and changed on the way. */
@@ -22,18 +25,6 @@ export function parseEndpoint(value: string | URL, policy: EndpointPolicy): URL 
     return refuse(shown, "plain http to a host other than loopback; allowInsecureHttp permits it");
   }
   return url;
-}
-
-/** Whether a URL's hostname is this machine by name or address. */
-export function isLoopback(hostname: string): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(hostname);
-}
-
-/** A URL as it may be shown: without userinfo, also where a sloppy one puts it into the path, fragment and query values. */
-export function shownUrl(url: URL): string {
-  const query = [...url.searchParams.keys()].map((name) => `${encodeURIComponent(name)}=…`).join("&");
-  const path = url.pathname.replace(/[^/]*@/g, "…@");
-  return `${url.protocol}//${url.host}${path}${query === "" ? "" : `?${query}`}`;
 }
 
 function refuse(url: string, reason: string): never {

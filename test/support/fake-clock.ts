@@ -31,6 +31,11 @@ export class FakeClock {
     return this.#timers.length;
   }
 
+  /** Milliseconds until the timer that is due first; `Infinity` when none waits. */
+  get dueInMs(): number {
+    return Math.min(...this.#timers.map(({ at }) => at)) - this.#now;
+  }
+
   /** Moves time without letting any promise settle in between: for what is synchronous. */
   step(ms: number): void {
     const end = this.#now + ms;

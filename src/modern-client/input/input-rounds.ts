@@ -1,11 +1,10 @@
 import { RemoteConnectorError } from "../../errors.js";
 import { isJsonObject, type Implementation, type JsonObject, MetaKey } from "../../protocol/index.js";
 import type { SchemaValidator } from "../../protocol/json-schema/index.js";
-import type { OurTime } from "../person-time.js";
+import type { InputHandlers, InputRequest, OurTime } from "../../protocol/input/index.js";
 import type { RoundInput } from "../request-message.js";
 import { answerAsks } from "./answer-asks.js";
-import { type InputRequest, readAsks } from "./input-asks.js";
-import type { InputHandlers } from "./input-handlers.js";
+import { readAsks } from "./input-asks.js";
 
 /** How a client answers servers that ask for input. */
 export interface InputConfig {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { CallWatch, OpenWaits } from "../../../src/modern-client/call-watch.js";
-import type { OurTime } from "../../../src/modern-client/person-time.js";
+import type { OurTime } from "../../../src/protocol/input/index.js";
 import { Lifetimes } from "../../../src/transport/index.js";
 import { FakeClock, settle } from "../../support/fake-clock.js";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { capabilitiesOf } from "../../../src/modern-client/input/index.js";
+import { capabilitiesOf } from "../../../src/protocol/input/index.js";
 import { mergeCapabilities, oddCapability } from "../../../src/modern-client/merge-capabilities.js";
 
 const answer = () => ({ action: "cancel" }) as const;

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../protocol/index.js";
+import { isJsonObject, type JsonObject } from "../json-rpc.js";
 
 /**
  * The content of a form with the defaults of its schema for the members that it leaves out; `undefined` leaves out too. Pure:

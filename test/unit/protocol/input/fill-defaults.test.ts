@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fillDefaults } from "../../../../src/modern-client/input/fill-defaults.js";
+import { fillDefaults } from "../../../../src/protocol/input/fill-defaults.js";
 
 describe("fillDefaults", () => {
   const schema = {

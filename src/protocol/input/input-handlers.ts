@@ -1,5 +1,6 @@
 import { refuseOption, refuseUnknownOptions } from "../../options.js";
-import { type Implementation, isJsonObject, type JsonObject } from "../../protocol/index.js";
+import { isJsonObject, type JsonObject } from "../json-rpc.js";
+import type { Implementation } from "../results.js";
 
 /** Who asks, and for how long it matters. */
 export interface InputContext {
