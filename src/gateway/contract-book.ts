@@ -19,7 +19,7 @@ export class ContractBook {
 
   /** Remembers a page that was listed with `cursor`. */
   note(cursor: string | undefined, tools: readonly unknown[]): void {
-    if (cursor === undefined || this.#check.contracts.size > LIST_WALK_LIMITS.maxItems) this.#check = newCheck();
+    if (cursor === undefined || this.#check.names.size > LIST_WALK_LIMITS.maxItems) this.#check = newCheck();
     this.#check.page(tools);
   }
 
@@ -38,7 +38,7 @@ export class ContractBook {
   }
 
   #known(tool: string): { readonly contract: ToolContract | undefined } | undefined {
-    const contract = this.#check.contracts.get(tool);
+    const contract = this.#check.contractOf(tool);
     return contract !== undefined || this.#check.excluded.has(tool) ? { contract } : undefined;
   }
 

@@ -7,12 +7,14 @@ import type {
   ToolContract,
   WithDetail,
 } from "../protocol/index.js";
-import { type DeadlineOptions, type Deadlines, resolveDeadlines } from "../transport/index.js";
+import { type DeadlineOptions, type Deadlines, resolveDeadlines, type SettledListener } from "../transport/index.js";
 
 /** What one call can be told. */
 export interface LegacyCallOptions extends RequestOptions, DeadlineOptions {
   /** Means nothing to these servers, which know no headers; taken so that both clients are called alike. */
   readonly contract?: ToolContract | undefined;
+  /** Told how the call ended, with the verdict that {@link deliveryOf} gives: once, also for an abort. */
+  readonly onSettled?: SettledListener | undefined;
 }
 
 /** What a walk through all tools can be told. */
@@ -28,6 +30,7 @@ export interface LegacyCallConfig extends Deadlines {
   readonly meta: JsonObject | undefined;
   readonly onProgress: ((progress: Progress) => unknown) | undefined;
   readonly onNotification: ((notification: Notification) => unknown) | undefined;
+  readonly onSettled: SettledListener | undefined;
   readonly detail: boolean;
 }
 
@@ -40,6 +43,7 @@ const OPTION_NAMES: readonly (keyof (LegacyCallOptions & WithDetail))[] = [
   "meta",
   "onNotification",
   "onProgress",
+  "onSettled",
   "signal",
   "totalTimeoutMs",
 ];
@@ -57,6 +61,7 @@ export function resolveLegacyCallOptions(
     meta: options.meta,
     onProgress: options.onProgress,
     onNotification: options.onNotification,
+    onSettled: options.onSettled,
     detail: options.detail === true,
   };
 }

@@ -1,5 +1,6 @@
 import { RemoteConnectorError } from "../errors.js";
 import { isJsonObject, type JsonObject, MetaKey, RawJson } from "../protocol/index.js";
+import type { CallSpec } from "./connection.js";
 
 /** A request as it goes out. */
 export interface RequestLine {
@@ -11,6 +12,11 @@ export interface RequestLine {
   readonly meta: JsonObject | undefined;
   /** Asks for progress under this token. */
   readonly progressToken: number | undefined;
+}
+
+/** What of a call is sent, under `id`. Throws as {@link encodeRequest}. */
+export function encodeCall({ method, params, meta, onProgress }: CallSpec<unknown>, id: number): string {
+  return encodeRequest({ id, method, params, meta, progressToken: onProgress === undefined ? undefined : id });
 }
 
 /**

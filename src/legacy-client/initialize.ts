@@ -1,4 +1,5 @@
 import {
+  type Answer,
   type Diagnostic,
   type Implementation,
   isJsonObject,
@@ -7,7 +8,8 @@ import {
   type LegacyRevision,
   RpcCode,
 } from "../protocol/index.js";
-import type { Answer } from "./message-channel.js";
+import { legacyCapabilities } from "./answer-input.js";
+import type { LegacyClientConfig } from "./client-options.js";
 
 /** What a server said of itself when it was initialized. */
 export interface ServerIntroduction {
@@ -37,12 +39,15 @@ export interface InitializeContext {
 }
 
 /**
- * The params of `initialize`. No capability is declared: there is nobody here yet who could serve one.
+ * The params of `initialize`: what is declared is what the handlers can do.
  *
  * Source: 2025-11-25, Lifecycle, Initialization.
  */
-export function initializeParams(revision: LegacyRevision, clientInfo: Implementation): JsonObject {
-  return { protocolVersion: revision, capabilities: {}, clientInfo };
+export function initializeParams(
+  revision: LegacyRevision,
+  { clientInfo, handlers }: Pick<LegacyClientConfig, "clientInfo" | "handlers">,
+): JsonObject {
+  return { protocolVersion: revision, capabilities: legacyCapabilities(revision, handlers), clientInfo };
 }
 
 /**

@@ -6,53 +6,27 @@ import {
   isRemoteConnectorError,
   RemoteConnectorError,
 } from "../errors.js";
-import type { Diagnostic, Notification, Progress } from "../protocol/index.js";
+import type { Answer, Diagnostic, Notification, Progress } from "../protocol/index.js";
 import {
   type DeadlinePhase,
   type Lifetime,
-  type LifetimeLimits,
   type LifetimeOwner,
   type Lifetimes,
   Settlement,
 } from "../transport/index.js";
 import type { Outgoing } from "../transport/process/index.js";
-import { callHandler } from "./handlers.js";
-import type { Answer } from "./message-channel.js";
-
-/** An answer together with what reading it may need. */
-export interface ReceivedAnswer {
-  readonly answer: Answer;
-  /** The message that held it, as it came. */
-  readonly line: Uint8Array;
-  /** What was tolerated on the way. A reader may add to it with `note`. */
-  readonly diagnostics: readonly Diagnostic[];
-  note(diagnostic: Diagnostic): void;
-}
-
-/** One request: what is sent, how long it may take, and what its answer means. */
-export interface CallSpec<T> {
-  readonly id: number;
-  /** The encoded request. */
-  readonly line: string;
-  /** Whether the server is told when nobody waits any more. `initialize` must never be cancelled. */
-  readonly cancellable: boolean;
-  readonly limits: LifetimeLimits;
-  /** The total deadline that an error names, where `limits` holds only what is left of it. */
-  readonly totalTimeoutMs?: number | undefined;
-  /** The option that sets the total deadline. */
-  readonly totalOption: string;
-  readonly admit?: (() => string | undefined) | undefined;
-  readonly onProgress?: ((progress: Progress) => unknown) | undefined;
-  readonly onNotification?: ((notification: Notification) => unknown) | undefined;
-  /** Makes the value of it, or throws why there is none. */
-  readonly read: (received: ReceivedAnswer) => T;
-}
+import { CallListeners } from "./call-listeners.js";
+import type { CallSpec } from "./connection.js";
+import { encodeCall } from "./encode-line.js";
 
 /** A request under way, whatever its result will be. */
 export interface OpenCall extends Outgoing {
   readonly id: number;
   /** The server shows that it lives, in a way that belongs to no other call. */
   touch(): void;
+  /** The server waits for us: until {@link release} its silence is no fault. */
+  hold(): void;
+  release(): void;
   onAnswer(answer: Answer, line: Uint8Array, diagnostic: Diagnostic | undefined): void;
   onProgress(progress: Progress): void;
   onNotification(notification: Notification): void;
@@ -60,6 +34,8 @@ export interface OpenCall extends Outgoing {
   fail<C extends ErrorCode>(code: C, message: string, details: ErrorDetails[C], cause?: unknown): void;
   /** As {@link fail}; the verdict of `error` itself does not count. */
   failWith(error: RemoteConnectorError): void;
+  /** Ends the call with a refusal of the peer, whose own verdict counts. */
+  refuse(error: RemoteConnectorError): void;
 }
 
 /** What a call needs of the connection that it runs on. */
@@ -87,20 +63,25 @@ export class PendingCall<T> implements OpenCall, LifetimeOwner {
   readonly id: number;
   readonly #spec: CallSpec<T>;
   readonly #host: CallHost;
-  readonly #settlement = new Settlement<T>();
+  /** The encoded request. */
+  readonly line: string;
+  readonly #settlement: Settlement<T>;
   readonly #diagnostics: Diagnostic[] = [];
+  readonly #listeners: CallListeners;
   readonly #startedAt: number;
   #lifetime: Lifetime | undefined;
   #handedOver = false;
   #settled = false;
   #messages = 0;
-  #lastProgress = -Infinity;
-  #reportedProgress = false;
 
-  constructor(spec: CallSpec<T>, host: CallHost) {
-    this.id = spec.id;
+  /** Throws `invalid_argument` (`not_sent`) for what can't be sent. */
+  constructor(id: number, spec: CallSpec<T>, host: CallHost) {
+    this.id = id;
+    this.line = encodeCall(spec, id);
     this.#spec = spec;
+    this.#settlement = new Settlement(spec.onSettled);
     this.#host = host;
+    this.#listeners = new CallListeners(spec, (diagnostic) => this.#note(diagnostic));
     this.#startedAt = host.now();
   }
 
@@ -125,7 +106,7 @@ export class PendingCall<T> implements OpenCall, LifetimeOwner {
     this.#handedOver = true;
     this.#host.onSending(this);
     this.#lifetime?.established();
-    return this.#spec.line;
+    return this.line;
   }
 
   failed(cause: Error): void {
@@ -151,6 +132,14 @@ export class PendingCall<T> implements OpenCall, LifetimeOwner {
     if (this.#handedOver) this.#lifetime?.touch();
   }
 
+  hold(): void {
+    this.#lifetime?.hold();
+  }
+
+  release(): void {
+    this.#lifetime?.release();
+  }
+
   onAnswer(answer: Answer, line: Uint8Array, diagnostic: Diagnostic | undefined): void {
     if (!this.#end()) return;
     this.#messages += 1;
@@ -165,23 +154,15 @@ export class PendingCall<T> implements OpenCall, LifetimeOwner {
   }
 
   onProgress(progress: Progress): void {
-    const { onProgress } = this.#spec;
     // Nobody asked for it under this token.
-    if (this.#settled || onProgress === undefined) return;
+    if (this.#settled || this.#spec.onProgress === undefined) return;
     this.#messages += 1;
     this.touch();
-    if (progress.progress <= this.#lastProgress && !this.#reportedProgress) {
-      this.#reportedProgress = true;
-      this.#note({ kind: "progress_not_increasing", message: "The server's progress does not increase." });
-    }
-    this.#lastProgress = progress.progress;
-    callHandler(onProgress, progress, () => this.#noteHandler("onProgress"));
+    this.#listeners.progress(progress);
   }
 
   onNotification(notification: Notification): void {
-    const { onNotification } = this.#spec;
-    if (!this.#handedOver || onNotification === undefined) return;
-    callHandler(onNotification, notification, () => this.#noteHandler("onNotification"));
+    if (this.#handedOver) this.#listeners.notification(notification);
   }
 
   fail<C extends ErrorCode>(code: C, message: string, details: ErrorDetails[C], cause?: unknown): void {
@@ -190,6 +171,10 @@ export class PendingCall<T> implements OpenCall, LifetimeOwner {
 
   failWith(error: RemoteConnectorError): void {
     if (this.#end()) this.#reject(error, this.#delivery());
+  }
+
+  refuse(error: RemoteConnectorError): void {
+    if (this.#end()) this.#reject(error, error.delivery);
   }
 
   #isAdmitted(): boolean {
@@ -225,10 +210,6 @@ export class PendingCall<T> implements OpenCall, LifetimeOwner {
       elapsedMs: Math.round(this.#host.now() - this.#startedAt),
       attempts: 1,
     };
-  }
-
-  #noteHandler(subject: string): void {
-    this.#note({ kind: "handler_failed", message: `The handler ${subject} of a call threw.`, subject });
   }
 
   #note(diagnostic: Diagnostic): void {

@@ -5,20 +5,18 @@ import {
   memberRange,
   peerError,
   RpcCode,
-  toolEntries,
-  type RawListPage,
 } from "../protocol/index.js";
+import type { ReceivedAnswer } from "./connection.js";
 import { emptyList } from "./declared-methods.js";
-import type { ReceivedAnswer } from "./pending-call.js";
 
 /**
  * The result that a server gave, whole: unknown members survive.
  *
  * Throws `peer_error` (`answered`) for a JSON-RPC error and `invalid_answer` (`unknown`) for what is no response.
  */
-export function readResult({ answer }: ReceivedAnswer): JsonObject {
+export function readResult({ answer, context }: ReceivedAnswer): JsonObject {
   if (answer.kind === "result") return answer.result;
-  throw answer.kind === "error" ? peerError(answer.error) : invalidAnswer(answer.reason);
+  throw answer.kind === "error" ? peerError(answer.error, context) : invalidAnswer(answer.reason);
 }
 
 /**
@@ -55,9 +53,7 @@ function encodeJson(value: unknown): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(value));
 }
 
-/** A page of tools, and the message that held it. Throws as {@link toolEntries}. */
-export function readToolPage(result: JsonObject, received: ReceivedAnswer | undefined): RawListPage {
-  const isOwn = received?.answer.kind === "result";
-  const message = isOwn ? received.line : encodeJson({ result });
-  return { entries: toolEntries(result), nextCursor: result["nextCursor"], message };
+/** The message that held a result; one that no server gave, as if one had. */
+export function messageOf(result: JsonObject, received: ReceivedAnswer | undefined): Uint8Array {
+  return received?.answer.kind === "result" ? received.line : encodeJson({ result });
 }

@@ -1,14 +1,11 @@
-import { RemoteConnectorError } from "../errors.js";
+import { isRemoteConnectorError, RemoteConnectorError } from "../errors.js";
 import type { DetailedResult, JsonObject, WithDetail } from "../protocol/index.js";
-import { type LegacyCallOptions, resolveLegacyCallOptions } from "./call-options.js";
-import { classifyMethod, emptyList } from "./declared-methods.js";
-import { encodeRequest } from "./encode-line.js";
-import type { ServerIntroduction } from "./initialize.js";
-import type { ReceivedAnswer } from "./pending-call.js";
 import { Settlement } from "../transport/index.js";
+import { type LegacyCallOptions, resolveLegacyCallOptions } from "./call-options.js";
+import type { LegacyClientConfig } from "./client-options.js";
+import type { LegacyConnection, ReceivedAnswer } from "./connection.js";
+import { classifyMethod, emptyList } from "./declared-methods.js";
 import { detailed, detailedLocally, readList } from "./read-answer.js";
-import type { StdioConnection } from "./stdio-connection.js";
-import type { LegacyStdioConfig } from "./stdio-options.js";
 
 /** A request, and what callers get of its result. */
 export interface LegacyRequest<T> {
@@ -18,6 +15,8 @@ export interface LegacyRequest<T> {
   readonly check?: (() => void) | undefined;
   /** Makes the value of a result. `received` is missing when no request was needed to know it. May throw. */
   readonly read: (result: JsonObject, received: ReceivedAnswer | undefined) => T;
+  /** Tells more of a refusal. */
+  readonly refine?: ((error: RemoteConnectorError) => RemoteConnectorError) | undefined;
   /** When the whole of which this is a part must have ended, on the client's clock. */
   readonly endsAt?: number | undefined;
 }
@@ -26,14 +25,12 @@ export interface LegacyRequest<T> {
  * Sends requests to a server that was initialized: only what it declared, within the deadlines that are meant for the method.
  */
 export class RequestSender {
-  readonly #connection: StdioConnection;
-  readonly #introduction: ServerIntroduction;
-  readonly #config: LegacyStdioConfig;
+  readonly connection: LegacyConnection;
+  readonly config: LegacyClientConfig;
 
-  constructor(connection: StdioConnection, introduction: ServerIntroduction, config: LegacyStdioConfig) {
-    this.#connection = connection;
-    this.#introduction = introduction;
-    this.#config = config;
+  constructor(connection: LegacyConnection, config: LegacyClientConfig) {
+    this.connection = connection;
+    this.config = config;
   }
 
   /** Sends a request. The returned promise itself carries the delivery verdict. */
@@ -41,7 +38,7 @@ export class RequestSender {
     try {
       return this.#trySend(request, options);
     } catch (error) {
-      return rejected(error);
+      return rejected(error, options);
     }
   }
 
@@ -59,24 +56,23 @@ export class RequestSender {
   }
 
   #trySend<T>(request: LegacyRequest<T>, options: LegacyCallOptions): Promise<T> {
-    const { method, params, read } = request;
-    const { callDeadlines, lifecycleDeadlines, clock } = this.#config;
+    const { method, params, read, refine } = request;
+    const { callDeadlines, lifecycleDeadlines, clock } = this.config;
     const isShort = method === "ping" || emptyList(method) !== undefined;
     const call = resolveLegacyCallOptions(options, isShort ? lifecycleDeadlines : callDeadlines);
     request.check?.();
-    if (call.signal?.aborted === true) return rejected(call.signal.reason);
-    const refusal = this.#connection.refusal();
+    if (call.signal?.aborted === true) return rejected(call.signal.reason, options);
+    const refusal = this.connection.refusal();
     if (refusal !== undefined) throw refusal;
-    const { capabilities, revision } = this.#introduction;
+    const { capabilities, revision } = this.connection.introduction;
     const verdict = classifyMethod(method, capabilities, revision);
     if (verdict.kind === "undeclared") throw unsupported(verdict.feature);
-    if (verdict.kind === "empty_list") return Promise.resolve(read(verdict.result, undefined));
-    const id = this.#connection.takeId();
-    const progressToken = call.onProgress === undefined ? undefined : id;
+    if (verdict.kind === "empty_list") return resolved(read(verdict.result, undefined), options);
     const remainingMs = request.endsAt === undefined ? Infinity : Math.max(0, request.endsAt - clock.now());
-    return this.#connection.call({
-      id,
-      line: encodeRequest({ id, method, params, meta: call.meta, progressToken }),
+    return this.connection.call({
+      method,
+      params,
+      meta: call.meta,
       cancellable: true,
       limits: { ...call, totalTimeoutMs: Math.min(call.totalTimeoutMs, remainingMs) },
       totalTimeoutMs: call.totalTimeoutMs,
@@ -84,15 +80,37 @@ export class RequestSender {
       admit: call.admit,
       onProgress: call.onProgress,
       onNotification: call.onNotification,
-      read: (received) => read(readList(method, received), received),
+      onSettled: call.onSettled,
+      read:
+        refine === undefined
+          ? (received) => read(readList(method, received), received)
+          : (received) =>
+              read(
+                refined(() => readList(method, received), refine),
+                received,
+              ),
     });
   }
 }
 
-function rejected(reason: unknown): Promise<never> {
-  const settlement = new Settlement<never>();
+function resolved<T>(value: T, { onSettled }: LegacyCallOptions): Promise<T> {
+  const settlement = new Settlement<T>(onSettled);
+  settlement.resolve(value);
+  return settlement.promise;
+}
+
+function rejected(reason: unknown, { onSettled }: LegacyCallOptions): Promise<never> {
+  const settlement = new Settlement<never>(typeof onSettled === "function" ? onSettled : undefined);
   settlement.abort(reason, "not_sent");
   return settlement.promise;
+}
+
+function refined<T>(read: () => T, refine: (error: RemoteConnectorError) => RemoteConnectorError): T {
+  try {
+    return read();
+  } catch (error) {
+    throw isRemoteConnectorError(error) ? refine(error) : error;
+  }
 }
 
 function unsupported(feature: string): RemoteConnectorError<"unsupported"> {

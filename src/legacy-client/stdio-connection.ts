@@ -1,12 +1,12 @@
 import { RemoteConnectorError } from "../errors.js";
-import type { Diagnostic, JsonObject, Notification } from "../protocol/index.js";
+import { type Diagnostic, type JsonObject, MessageChannel, type Notification } from "../protocol/index.js";
 import { Lifetimes } from "../transport/index.js";
-import { ChildProcess, type Envelope, type ProcessExit } from "../transport/process/index.js";
+import { ChildProcess, type Envelope, MessageReader, type ProcessExit } from "../transport/process/index.js";
+import type { CallSpec, LegacyConnection } from "./connection.js";
 import { callHandler } from "./handlers.js";
-import { MessageChannel } from "./message-channel.js";
-import { MessageReader } from "./message-reader.js";
-import { type CallHost, type CallSpec, type OpenCall, PendingCall } from "./pending-call.js";
-import { answerServerRequest } from "./server-requests.js";
+import type { ServerIntroduction } from "./initialize.js";
+import { type CallHost, type OpenCall, PendingCall } from "./pending-call.js";
+import { ServerRequests } from "./server-requests.js";
 import type { LegacyStdioConfig } from "./stdio-options.js";
 
 /** A pipe that breaks is mostly the first sign of an exit, which says more; so long is it waited for. */
@@ -18,15 +18,17 @@ const EXIT_GRACE_MS = 250;
  * Messages are handled in the order in which they arrive, each to its end. After the end, whoever brought it about, every
  * open call is rejected and every later one refused.
  */
-export class StdioConnection {
+export class StdioConnection implements LegacyConnection {
   readonly #config: LegacyStdioConfig;
   readonly #channel = new MessageChannel<OpenCall>();
   readonly #reader: MessageReader;
   readonly #host: CallHost;
+  readonly #served: ServerRequests;
   /** All calls that are not settled, those that still wait to be written included. */
   readonly #calls = new Set<OpenCall>();
   /** Calls whose writing failed, which wait for the exit that explains it. */
   readonly #stranded = new Map<OpenCall, Error>();
+  #introduction: ServerIntroduction = UNKNOWN;
   #process: ChildProcess | undefined;
   #cancelGrace: (() => void) | undefined;
   /** Makes the error of every call from the end on; `undefined` until then. */
@@ -59,6 +61,10 @@ export class StdioConnection {
       cancelRequest: (id) => this.#sendCancelled(id),
       report: (diagnostic) => this.report(diagnostic),
     };
+    const sendResponse = (text: string): void => this.#sendLine(text);
+    const onServing = (isServing: boolean): void => this.#hold(isServing);
+    const served = { sendResponse, onServing, serverInfo: () => this.#introduction.serverInfo };
+    this.#served = new ServerRequests(served, config.answerer);
   }
 
   async #start(): Promise<void> {
@@ -86,9 +92,15 @@ export class StdioConnection {
     return this.#process?.stderrTail() ?? "";
   }
 
-  /** From now on lines may hold several messages, as one revision allows. */
-  acceptBatches(): void {
-    this.#reader.acceptBatches();
+  /** What the server said of itself; until it was initialized, one that declares nothing. */
+  get introduction(): ServerIntroduction {
+    return this.#introduction;
+  }
+
+  /** The server was initialized. From now on lines may hold several messages, where the revision allows it. */
+  introduce(introduction: ServerIntroduction): void {
+    this.#introduction = introduction;
+    if (introduction.revision === "2025-03-26") this.#reader.acceptBatches();
   }
 
   /** Why no call can be made any more; `undefined` while one can. */
@@ -96,15 +108,12 @@ export class StdioConnection {
     return this.#end?.();
   }
 
-  takeId(): number {
-    return this.#channel.takeId();
-  }
-
   /** Sends a request. The very promise that is returned carries the delivery verdict. */
   call<T>(spec: CallSpec<T>): Promise<T> {
-    const call = new PendingCall<T>(spec, this.#host);
+    const call = new PendingCall<T>(this.#channel.takeId(), spec, this.#host);
     if (!call.begin()) return call.promise;
     this.#calls.add(call);
+    if (this.#served.isServing) call.hold();
     if (this.#end === undefined) this.#enqueue(call);
     else call.failWith(this.#end());
     return call.promise;
@@ -168,7 +177,7 @@ export class StdioConnection {
         return;
       case "server_request":
         this.#touchAll();
-        this.#sendLine(JSON.stringify(answerServerRequest(reception)));
+        this.#served.receive(reception);
         return;
       case "ignored":
         if (reception.diagnostic?.kind === "not_a_message") this.#reader.skipStray(reception.diagnostic.message);
@@ -178,8 +187,10 @@ export class StdioConnection {
 
   #deliver(notification: Notification): void {
     this.#touchAll();
-    // It ends the handling of a request of the server, and every one of those was answered at once.
-    if (notification.method === "notifications/cancelled") return;
+    if (notification.method === "notifications/cancelled") {
+      this.#served.cancel(notification.params);
+      return;
+    }
     // A copy: a handler may make calls, which this notification came too early for.
     for (const call of Array.from(this.#calls)) call.onNotification(notification);
     const { onNotification } = this.#config;
@@ -193,6 +204,13 @@ export class StdioConnection {
   /** A message that belongs to no call tells of each that the server is not dead. */
   #touchAll(): void {
     for (const call of this.#calls) call.touch();
+  }
+
+  #hold(isServing: boolean): void {
+    for (const call of this.#calls) {
+      if (isServing) call.hold();
+      else call.release();
+    }
   }
 
   #refuseOverlong(envelope: Envelope): void {
@@ -243,6 +261,7 @@ export class StdioConnection {
     this.#end = end;
     this.#cancelGrace?.();
     this.#cancelGrace = undefined;
+    this.#served.cancelAll();
     for (const call of this.#calls) call.failWith(end());
   }
 
@@ -252,6 +271,13 @@ export class StdioConnection {
     return new RemoteConnectorError("connection_broken", { message, details: { origin, reason }, cause });
   }
 }
+
+const UNKNOWN: ServerIntroduction = {
+  revision: "2024-11-05",
+  capabilities: {},
+  serverInfo: undefined,
+  instructions: undefined,
+};
 
 /** What is said of calls that a process didn't live to answer. */
 function processExited(exit: ProcessExit): RemoteConnectorError<"process_exited"> {

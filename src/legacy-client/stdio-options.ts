@@ -1,30 +1,17 @@
 import { countOption, durationOption, refuseOption, refuseUnknownOptions } from "../options.js";
-import {
-  type Diagnostic,
-  type Implementation,
-  isLegacyRevision,
-  LEGACY_REVISIONS,
-  type LegacyRevision,
-  LIST_WALK_LIMITS,
-  type ListWalkLimits,
-  type Notification,
-} from "../protocol/index.js";
-import {
-  CALL_TIMEOUT_MS,
-  type Clock,
-  type DeadlineOptions,
-  type Deadlines,
-  LIFECYCLE_TIMEOUT_MS,
-  resolveDeadlines,
-  systemClock,
-} from "../transport/index.js";
 import { type ChildProcessConfig, type EnvironmentVariables, Redaction } from "../transport/process/index.js";
+import {
+  LEGACY_CLIENT_OPTION_NAMES,
+  type LegacyClientConfig,
+  type LegacyClientOptions,
+  resolveLegacyClientOptions,
+} from "./client-options.js";
 
 /**
  * How a {@link LegacyStdioClient} starts its server and speaks to it. Command and arguments are run as they are: they must
  * come from the host's own configuration, never from a remote answer.
  */
-export interface LegacyStdioOptions extends DeadlineOptions {
+export interface LegacyStdioOptions extends LegacyClientOptions {
   /** The program: a path, or a name that is looked for in `PATH`. There is no shell. */
   readonly command: string;
   readonly args?: readonly string[] | undefined;
@@ -36,13 +23,6 @@ export interface LegacyStdioOptions extends DeadlineOptions {
   readonly inheritEnvironment?: boolean | undefined;
   /** Further values that must not appear in errors, such as a token among the arguments. */
   readonly secrets?: readonly string[] | undefined;
-  readonly clientInfo: Implementation;
-  /** Revisions that may be spoken, the preferred one first: that one is offered. Default: all legacy ones, newest first. */
-  readonly revisions?: readonly LegacyRevision[] | undefined;
-  /** Ends the start: it rejects with the signal's reason. Means nothing once the client is there. */
-  readonly signal?: AbortSignal | undefined;
-  /** For the start, for pings and for lists as a whole. Default 120,000. `totalTimeoutMs` is for the other calls. */
-  readonly lifecycleTimeoutMs?: number | undefined;
   /** How long each polite step of closing may take. Default 2,000. */
   readonly closeGraceMs?: number | undefined;
   /** The longest line of the server, in bytes. Default 16 MiB. */
@@ -51,46 +31,23 @@ export interface LegacyStdioOptions extends DeadlineOptions {
   readonly maxQueuedMessages?: number | undefined;
   /** How much of the end of stderr is kept, in bytes. Default 64 KiB. */
   readonly stderrTailBytes?: number | undefined;
-  /** Pages of one list walk. Default 64. */
-  readonly maxPages?: number | undefined;
-  /** Entries of one list walk. Default 10,000. */
-  readonly maxItems?: number | undefined;
-  /** Bytes of one list walk. Default 64 MiB. */
-  readonly maxListBytes?: number | undefined;
   /**
    * Told of the end of a process whose start failed, before `connect` rejects, which does not wait for it after a deadline or
    * an abort. The promise resolves when nothing of the process is left, and never rejects.
    */
   readonly onStartAbandoned?: ((ended: Promise<void>) => void) | undefined;
-  /** Told of everything tolerated, as it happens. */
-  readonly onDiagnostic?: ((diagnostic: Diagnostic) => void) | undefined;
-  /** Told of every notification of the server, progress aside, in order. */
-  readonly onNotification?: ((notification: Notification) => unknown) | undefined;
-  readonly clock?: Clock | undefined;
 }
 
 /** {@link LegacyStdioOptions} with nothing left open. */
-export interface LegacyStdioConfig {
+export interface LegacyStdioConfig extends LegacyClientConfig {
   readonly process: ChildProcessConfig;
-  readonly clientInfo: Implementation;
-  readonly revisions: readonly [LegacyRevision, ...LegacyRevision[]];
-  readonly signal: AbortSignal | undefined;
-  /** Of `tools/call` and of requests that this client doesn't know. */
-  readonly callDeadlines: Deadlines;
-  /** Of pings and lists. */
-  readonly lifecycleDeadlines: Deadlines;
   readonly maxLineBytes: number;
-  readonly walk: ListWalkLimits;
   readonly onStartAbandoned: ((ended: Promise<void>) => void) | undefined;
-  readonly onDiagnostic: ((diagnostic: Diagnostic) => void) | undefined;
-  readonly onNotification: ((notification: Notification) => unknown) | undefined;
-  readonly clock: Clock;
 }
 
 const OPTION_NAMES: readonly (keyof LegacyStdioOptions)[] = [
+  ...LEGACY_CLIENT_OPTION_NAMES,
   "args",
-  "clientInfo",
-  "clock",
   "closeGraceMs",
   "command",
   "connectTimeoutMs",
@@ -98,18 +55,10 @@ const OPTION_NAMES: readonly (keyof LegacyStdioOptions)[] = [
   "env",
   "idleTimeoutMs",
   "inheritEnvironment",
-  "lifecycleTimeoutMs",
-  "maxItems",
   "maxLineBytes",
-  "maxListBytes",
-  "maxPages",
   "maxQueuedMessages",
-  "onDiagnostic",
-  "onNotification",
   "onStartAbandoned",
-  "revisions",
   "secrets",
-  "signal",
   "stderrTailBytes",
   "totalTimeoutMs",
 ];
@@ -122,22 +71,14 @@ const SECRET_LENGTH = 6;
 /** Applies the defaults and checks what can be checked. Throws `invalid_options`. */
 export function resolveLegacyStdioOptions(options: LegacyStdioOptions): LegacyStdioConfig {
   refuseUnknownOptions(options, OPTION_NAMES);
-  const { command, args = [], clientInfo, env = {} } = options;
+  const { command, args = [], env = {} } = options;
   if (typeof command !== "string" || command === "") refuseOption("command", "must be a program's name or path");
   if (!args.every((argument) => typeof argument === "string")) refuseOption("args", "must be strings");
-  if (typeof clientInfo?.name !== "string" || typeof clientInfo.version !== "string") {
-    refuseOption("clientInfo", "must have a name and a version");
-  }
-  const callDeadlines = resolveDeadlines(options, {
-    connectTimeoutMs: 30_000,
-    idleTimeoutMs: 60_000,
-    totalTimeoutMs: CALL_TIMEOUT_MS,
-  });
-  const lifecycleTimeoutMs = durationOption("lifecycleTimeoutMs", options.lifecycleTimeoutMs, LIFECYCLE_TIMEOUT_MS);
   const stderrTailBytes = countOption("stderrTailBytes", options.stderrTailBytes, 64 * KIB);
   if (stderrTailBytes === Infinity) refuseOption("stderrTailBytes", "must be finite");
   const configured = Object.values(env).filter((value) => value !== undefined && value.length >= SECRET_LENGTH);
   return {
+    ...resolveLegacyClientOptions(options, `stdio:${command}`),
     process: {
       command,
       args,
@@ -149,30 +90,9 @@ export function resolveLegacyStdioOptions(options: LegacyStdioOptions): LegacySt
       maxQueuedMessages: countOption("maxQueuedMessages", options.maxQueuedMessages, 1_000),
       closeGraceMs: durationOption("closeGraceMs", options.closeGraceMs, 2_000),
     },
-    clientInfo,
-    revisions: resolveRevisions(options.revisions),
-    signal: options.signal,
-    callDeadlines,
-    lifecycleDeadlines: { ...callDeadlines, totalTimeoutMs: lifecycleTimeoutMs },
     maxLineBytes: countOption("maxLineBytes", options.maxLineBytes, 16 * KIB * KIB),
-    walk: {
-      maxPages: countOption("maxPages", options.maxPages, LIST_WALK_LIMITS.maxPages),
-      maxItems: countOption("maxItems", options.maxItems, LIST_WALK_LIMITS.maxItems),
-      maxListBytes: countOption("maxListBytes", options.maxListBytes, LIST_WALK_LIMITS.maxListBytes),
-    },
     onStartAbandoned: options.onStartAbandoned,
-    onDiagnostic: options.onDiagnostic,
-    onNotification: options.onNotification,
-    clock: options.clock ?? systemClock,
   };
-}
-
-function resolveRevisions(given: readonly LegacyRevision[] = LEGACY_REVISIONS): LegacyStdioConfig["revisions"] {
-  const [preferred, ...others] = given;
-  if (preferred === undefined || !given.every(isLegacyRevision)) {
-    return refuseOption("revisions", `must be some of ${LEGACY_REVISIONS.join(", ")}`);
-  }
-  return [preferred, ...others];
 }
 
 function isString(value: unknown): value is string {

@@ -4,6 +4,8 @@ import type { Diagnostic } from "../../src/protocol/index.js";
 import {
   type Answer,
   type Handler,
+  type MessageTemplate,
+  notificationMessage,
   type Script,
   ScriptedServer,
   type ScriptedServerOptions,
@@ -56,6 +58,12 @@ export async function meet(
     return typeof answer === "function" ? answer(request) : answer;
   });
   return { server, ...connectTo(server.url, options) };
+}
+
+/** What begins the subscription of the request `id`. */
+export function acknowledgedMessage(id: unknown, notifications: object): MessageTemplate {
+  const _meta = { "io.modelcontextprotocol/subscriptionId": id };
+  return notificationMessage("notifications/subscriptions/acknowledged", { notifications, _meta });
 }
 
 /** What a promise is rejected with. */

@@ -3,11 +3,15 @@
  * It speaks for itself and imports nothing of the package.
  */
 import { spawn } from "node:child_process";
-import { closeSync } from "node:fs";
+import { appendFileSync, closeSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 
 interface Script {
+  /** A file that gets a line at each start. */
+  readonly starts?: string;
+  /** What a modern client's first request meets. Left out, "method not found". */
+  readonly discover?: "silence" | "exit";
   /** Exit at once with this code. */
   readonly exit?: number;
   /** Written to stderr first. */
@@ -57,6 +61,7 @@ const heldBack: (() => void)[] = [];
 let refusals = [...(script.refusals ?? [])];
 let refusedCursors = script.refusedCursors ?? 0;
 
+if (script.starts !== undefined) appendFileSync(script.starts, `${String(process.pid)}\n`);
 if (script.stderr !== undefined) process.stderr.write(script.stderr);
 if (script.exit !== undefined) process.exit(script.exit);
 if (script.junk !== undefined) process.stdout.write(script.junk);
@@ -105,6 +110,8 @@ async function receive(message: Message): Promise<void> {
   switch (message.method ?? "") {
     case "initialize":
       return initialize(message);
+    case "server/discover":
+      return refuseDiscovery(message);
     case "ping":
       return answer(message, {});
     case "tools/list":
@@ -116,6 +123,11 @@ async function receive(message: Message): Promise<void> {
         fail(message, { code: -32601, message: "Method not found" });
       }
   }
+}
+
+function refuseDiscovery(message: Message): void {
+  if (script.discover === "exit") process.exit(3);
+  if (script.discover !== "silence") fail(message, { code: -32601, message: "Method not found" });
 }
 
 function initialize(message: Message): void {

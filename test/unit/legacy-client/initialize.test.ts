@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { classifyInitializeAnswer, initializeParams } from "../../../src/legacy-client/initialize.js";
-import type { Answer } from "../../../src/legacy-client/message-channel.js";
+import type { Answer } from "../../../src/protocol/message-channel.js";
 import { type JsonObject, LEGACY_REVISIONS, type LegacyRevision } from "../../../src/protocol/index.js";
 
 function classify(answer: Answer, offered: readonly LegacyRevision[] = ["2025-11-25"], revisions = LEGACY_REVISIONS) {
@@ -19,9 +19,9 @@ function refusal(code: number, data?: unknown): Answer {
 }
 
 describe("initializeParams", () => {
-  it("offers a revision, names us, and declares nothing", () => {
+  it("offers a revision, names us, and declares nothing without handlers", () => {
     const clientInfo = { name: "c", version: "1", title: "C" };
-    expect(initializeParams("2025-06-18", clientInfo)).toEqual({
+    expect(initializeParams("2025-06-18", { clientInfo, handlers: {} })).toEqual({
       protocolVersion: "2025-06-18",
       capabilities: {},
       clientInfo,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { deliveryOf, RemoteConnectorError } from "../../../src/errors.js";
-import { type CallHost, type CallSpec, type OpenCall, PendingCall } from "../../../src/legacy-client/pending-call.js";
+import type { CallSpec } from "../../../src/legacy-client/connection.js";
+import { type CallHost, type OpenCall, PendingCall } from "../../../src/legacy-client/pending-call.js";
 import { readResult } from "../../../src/legacy-client/read-answer.js";
 import type { Diagnostic, JsonObject } from "../../../src/protocol/index.js";
 import { Lifetimes } from "../../../src/transport/index.js";
@@ -38,12 +39,15 @@ class Host implements CallHost {
   }
 }
 
+const SENT = '{"jsonrpc":"2.0","id":4,"method":"m"}';
 const LINE = new TextEncoder().encode('{"result":{}}');
 
 function start(spec: Partial<CallSpec<JsonObject>> = {}, host = new Host()) {
   const limits = { connectTimeoutMs: 1_000, idleTimeoutMs: 5_000, totalTimeoutMs: 60_000 };
+  const request = { method: "m", params: undefined, meta: undefined };
   const call = new PendingCall<JsonObject>(
-    { id: 4, line: "the line", cancellable: true, limits, totalOption: "totalTimeoutMs", read: readResult, ...spec },
+    4,
+    { ...request, cancellable: true, limits, totalOption: "totalTimeoutMs", read: readResult, ...spec },
     host,
   );
   // Looked at later; until then it must not count as unhandled.
@@ -61,7 +65,7 @@ function failure(code: string, delivery: string, details: object = {}): unknown 
 describe("PendingCall", () => {
   it("resolves with the answer, and leaves neither timer nor listener", async () => {
     const { call, host, outcome } = start();
-    expect(call.take()).toBe("the line");
+    expect(call.take()).toBe(SENT);
     call.onAnswer({ kind: "result", result: { a: 1 } }, LINE, undefined);
     expect(await outcome).toEqual({ value: { a: 1 } });
     expect(host.log).toEqual(["sending 4", "settled 4"]);
@@ -181,7 +185,7 @@ describe("PendingCall", () => {
   });
 
   it.each<[string, (() => string | undefined) | undefined, string | undefined]>([
-    ["permits", () => undefined, "the line"],
+    ["permits", () => undefined, SENT],
     ["gives an empty reason", () => "", undefined],
     [
       "throws",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Answer } from "../../../src/legacy-client/message-channel.js";
-import type { ReceivedAnswer } from "../../../src/legacy-client/pending-call.js";
+import type { Answer } from "../../../src/protocol/message-channel.js";
+import type { ReceivedAnswer } from "../../../src/legacy-client/connection.js";
 import { detailed, detailedLocally, readList } from "../../../src/legacy-client/read-answer.js";
 import type { Diagnostic } from "../../../src/protocol/index.js";
 

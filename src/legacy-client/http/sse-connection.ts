@@ -1,0 +1,301 @@
+import type { RemoteConnectorError } from "../../errors.js";
+import { type Diagnostic, type JsonObject, MessageChannel, type Notification } from "../../protocol/index.js";
+import { closedError, type HttpCall, type HttpCallOwner, HttpEndpoint } from "../../transport/index.js";
+import type { CallSpec, LegacyConnection } from "../connection.js";
+import { callHandler } from "../handlers.js";
+import type { ServerIntroduction } from "../initialize.js";
+import { negotiate } from "../negotiate.js";
+import { type CallHost, type OpenCall, PendingCall } from "../pending-call.js";
+import { ServerRequests } from "../server-requests.js";
+import { NOTHING_SENT } from "./call-failures.js";
+import { refusalOf } from "./classify-http-answer.js";
+import { postMessage } from "./post-message.js";
+import { POST_HEADERS, type RequestScope } from "./session.js";
+import type { LegacySSEConfig } from "./sse-options.js";
+import { splitBatch } from "./split-batch.js";
+import { SseStream } from "./sse-stream.js";
+
+/** How many messages beside calls may be on their way at once, whatever calls may. */
+const SIDE_REQUESTS = 16;
+
+/**
+ * One conversation with one server of the oldest transport: a stream that brings everything, and a place to post to.
+ *
+ * What answers a POST only says whether it was taken. The stream can't be taken up again: its end is that of all calls, and of
+ * the conversation.
+ *
+ * Source: 2024-11-05, Transports, HTTP with SSE.
+ */
+export class SseConnection implements LegacyConnection {
+  readonly #config: LegacySSEConfig;
+  readonly #channel = new MessageChannel<OpenCall>();
+  readonly #calls = new Set<OpenCall>();
+  readonly #host: CallHost;
+  readonly #served: ServerRequests;
+  readonly #listening: HttpEndpoint;
+  readonly #stream: SseStream;
+  /** Where calls are posted, and everything else, which never waits for them. */
+  #posting: HttpEndpoint | undefined;
+  #side: HttpEndpoint | undefined;
+  #introduction: ServerIntroduction | undefined;
+  #reportedStray = false;
+  /** Makes the error of every call from the end on; `undefined` until then. */
+  #end: (() => RemoteConnectorError) | undefined;
+
+  constructor(config: LegacySSEConfig) {
+    this.#config = config;
+    this.#listening = new HttpEndpoint(config.url, config.transport, config.authorize);
+    this.#host = {
+      lifetimes: this.#listening.lifetimes,
+      now: () => config.clock.now(),
+      onSending: (call) => this.#channel.open(call.id, call),
+      onSettled: (call) => this.#forget(call),
+      onSendFailed: (call, cause) => call.fail("connection_broken", cause.message, this.#broken(cause.message)),
+      cancelRequest: (requestId) =>
+        this.notify("notifications/cancelled", { requestId, reason: "The answer is no longer needed." }),
+      report: (diagnostic) => this.report(diagnostic),
+    };
+    const sendResponse = (text: string): void => this.#post(text, "POST");
+    const served = {
+      sendResponse,
+      onServing: (isServing: boolean) => this.#hold(isServing),
+      serverInfo: () => this.#introduction?.serverInfo,
+    };
+    this.#served = new ServerRequests(served, config.answerer);
+    this.#stream = new SseStream(this.#listening, config.transport, {
+      receive: (value, message) => this.#receive(value, Buffer.from(message)),
+      onEnd: (error) => this.#finish(() => error),
+    });
+  }
+
+  /** Opens the stream and initializes the server. `onSent` is told whose delivery verdict is that of a rejection. */
+  async open(onSent: (sent: Promise<unknown>) => void): Promise<void> {
+    const { callDeadlines, signal, headers, transport, authorize } = this.#config;
+    const opened = this.#stream.open(headers, { ...callDeadlines, signal });
+    onSent(opened);
+    const url = await opened;
+    this.#posting = new HttpEndpoint(url, transport, authorize);
+    const maxConcurrentRequests = Math.max(SIDE_REQUESTS, transport.maxConcurrentRequests);
+    this.#side = new HttpEndpoint(url, { ...transport, maxConcurrentRequests }, authorize);
+    this.#introduction = await negotiate(this, this.#config, onSent);
+    const scope = this.#scope();
+    const { lifecycleDeadlines: limits } = this.#config;
+    const operation = "notifications/initialized";
+    const taken = postMessage(this.#side, scope, { body: INITIALIZED, operation, limits: { ...limits, signal } });
+    onSent(taken);
+    await taken;
+  }
+
+  get introduction(): ServerIntroduction {
+    return this.#introduction ?? UNKNOWN;
+  }
+
+  refusal(): RemoteConnectorError | undefined {
+    return this.#end?.().withEvidence("not_sent", NOTHING_SENT);
+  }
+
+  call<T>(spec: CallSpec<T>): Promise<T> {
+    const call = new PendingCall<T>(this.#channel.takeId(), spec, this.#host);
+    if (!call.begin()) return call.promise;
+    this.#calls.add(call);
+    if (this.#served.isServing) call.hold();
+    if (this.#end !== undefined || this.#posting === undefined) call.failWith(this.#end?.() ?? closedError());
+    else new Posting(this.#posting, this.#scope(), call, spec.method).send();
+    return call.promise;
+  }
+
+  notify(method: string, params?: JsonObject): void {
+    this.#post(
+      JSON.stringify(params === undefined ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params }),
+      method,
+    );
+  }
+
+  report(diagnostic: Diagnostic): void {
+    const { onDiagnostic } = this.#config;
+    // Whoever can't take a diagnostic can't be told about it either.
+    if (onDiagnostic !== undefined) callHandler(onDiagnostic, diagnostic, ignore);
+  }
+
+  async close(): Promise<void> {
+    this.#finish(closedError);
+    this.#stream.close();
+    await Promise.all([this.#listening.close(), this.#posting?.close(), this.#side?.close()]);
+  }
+
+  #receive(value: unknown, message: Uint8Array): void {
+    if (Array.isArray(value) && this.introduction.revision === "2025-03-26") {
+      for (const one of splitBatch(value, message)) this.#receive(one.value, one.message);
+      return;
+    }
+    const reception = this.#channel.receive(value);
+    for (const call of this.#calls) call.touch();
+    switch (reception.kind) {
+      case "answer":
+        reception.request.onAnswer(reception.answer, message, reception.diagnostic);
+        return;
+      case "progress":
+        reception.request.onProgress(reception.progress);
+        return;
+      case "notification":
+        this.#deliver(reception.notification);
+        return;
+      case "server_request":
+        this.#served.receive(reception);
+        return;
+      case "ignored":
+        this.#reportIgnored(reception.diagnostic);
+    }
+  }
+
+  #deliver(notification: Notification): void {
+    if (notification.method === "notifications/cancelled") {
+      this.#served.cancel(notification.params);
+      return;
+    }
+    // A copy: a handler may make calls, which this notification came too early for.
+    for (const call of Array.from(this.#calls)) call.onNotification(notification);
+    const { onNotification } = this.#config;
+    if (onNotification === undefined) return;
+    const subject = "onNotification";
+    callHandler(onNotification, notification, () =>
+      this.report({ kind: "handler_failed", message: "The handler onNotification of the client threw.", subject }),
+    );
+  }
+
+  #reportIgnored(diagnostic: Diagnostic | undefined): void {
+    if (diagnostic === undefined) return;
+    if (diagnostic.kind === "not_a_message") {
+      if (this.#reportedStray) return;
+      this.#reportedStray = true;
+    }
+    this.report(diagnostic);
+  }
+
+  #hold(isServing: boolean): void {
+    for (const call of this.#calls) {
+      if (isServing) call.hold();
+      else call.release();
+    }
+  }
+
+  #forget(call: OpenCall): void {
+    this.#calls.delete(call);
+    this.#channel.close(call.id);
+  }
+
+  #finish(end: () => RemoteConnectorError): void {
+    if (this.#end !== undefined) return;
+    this.#end = end;
+    this.#served.cancelAll();
+    for (const call of this.#calls) call.failWith(end());
+  }
+
+  /** Posts a message and forgets it. */
+  #post(body: string, operation: string): void {
+    if (this.#end !== undefined || this.#side === undefined) return;
+    const { lifecycleDeadlines: limits } = this.#config;
+    postMessage(this.#side, this.#scope(), { body, operation, limits }).catch(() => {
+      // Of notifications nothing depends on whether they arrive.
+      if (operation !== "POST") return;
+      this.report({ kind: "server_request", message: "An answer to a request of the server could not be delivered." });
+    });
+  }
+
+  /** The version header came with later revisions, which some of these servers speak. */
+  #scope(): RequestScope {
+    const { headers } = this.#config;
+    const version = this.#introduction === undefined ? [] : ["MCP-Protocol-Version", this.#introduction.revision];
+    const postHeaders = [...POST_HEADERS, ...version, ...headers];
+    return { generation: 1, id: undefined, postHeaders, getHeaders: headers, takesBatches: false };
+  }
+
+  #broken(reason: string): { readonly origin: string; readonly reason: string } {
+    return { origin: this.#config.url.origin, reason };
+  }
+}
+
+/** A call by what posting it takes. */
+type PostedCall = OpenCall & Pick<PendingCall<unknown>, "line" | "promise">;
+
+/** The POST of one call, which ends with it. */
+class Posting implements HttpCallOwner {
+  readonly #endpoint: HttpEndpoint;
+  readonly #scope: RequestScope;
+  readonly #call: PostedCall;
+  readonly #method: string;
+  #http: HttpCall | undefined;
+  #sends = 0;
+  #isTaken = false;
+
+  constructor(endpoint: HttpEndpoint, scope: RequestScope, call: PostedCall, method: string) {
+    this.#endpoint = endpoint;
+    this.#scope = scope;
+    this.#call = call;
+    this.#method = method;
+  }
+
+  send(): void {
+    this.#sends += 1;
+    this.#http = this.#endpoint.begin(
+      {
+        method: "POST",
+        operation: this.#method,
+        headers: [...this.#scope.postHeaders],
+        body: this.#call.line,
+        acceptsStream: true,
+        attempt: this.#sends,
+        // The call's own are watched by the call.
+        limits: { connectTimeoutMs: Infinity, idleTimeoutMs: Infinity, totalTimeoutMs: Infinity },
+        admit: () => (this.#call.take() === undefined ? "the call is over" : undefined),
+      },
+      this,
+    );
+    if (this.#sends === 1) this.#call.promise.then(this.#drop, this.#drop);
+  }
+
+  onHead({ status }: { readonly status: number }): void {
+    if (status < 200 || status >= 300) return;
+    this.#isTaken = true;
+    this.#http?.finish();
+  }
+
+  onEvent(): void {
+    // Answers come on the other stream.
+  }
+
+  onBody(...[head, body, isWhole]: Parameters<HttpCallOwner["onBody"]>): void {
+    if (head.status >= 200 && head.status < 300) return;
+    this.#call.refuse(refusalOf({ head, body, isWhole, url: this.#endpoint.url }));
+  }
+
+  onStreamEnd(): void {
+    // It was taken.
+  }
+
+  onFailure(error: RemoteConnectorError, noConnection: boolean): void {
+    if (noConnection && this.#sends === 1 && !this.#endpoint.isClosed) this.send();
+    else this.#call.failWith(error);
+  }
+
+  onAbort(): void {
+    // It has no signal.
+  }
+
+  readonly #drop = (): void => {
+    if (!this.#isTaken) this.#http?.cancel(closedError());
+  };
+}
+
+const INITIALIZED = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
+
+const UNKNOWN: ServerIntroduction = {
+  revision: "2024-11-05",
+  capabilities: {},
+  serverInfo: undefined,
+  instructions: undefined,
+};
+
+function ignore(): void {
+  // There is nobody who wants to know.
+}

@@ -1,0 +1,163 @@
+import { type Delivery, type DeliveryEvidence, isRemoteConnectorError, RemoteConnectorError } from "../../errors.js";
+import type { StreamEvent } from "../../protocol/index.js";
+import {
+  type AnswerHead,
+  closedError,
+  type EndpointPolicy,
+  type HttpCall,
+  type HttpCallOwner,
+  type HttpCallRequest,
+  type HttpEndpoint,
+  isSuccess,
+  type Lifetime,
+  type LifetimeLimits,
+  Settlement,
+} from "../../transport/index.js";
+import { internalFault, NOTHING_SENT, streamEnded } from "./call-failures.js";
+import { parseJson, refusalOf } from "./classify-http-answer.js";
+import { resolveMessageUrl } from "./resolve-message-url.js";
+
+/** Who is told of what the stream brings. */
+export interface SseStreamOwner {
+  receive(value: unknown, message: string): void;
+  /** The stream is over: nothing comes any more. Not called when it never named its endpoint. */
+  onEnd(error: RemoteConnectorError): void;
+}
+
+/**
+ * The stream of a server of the oldest transport: its first event names the place to post to, the others are its messages.
+ *
+ * Source: 2024-11-05, Transports, HTTP with SSE.
+ */
+export class SseStream implements HttpCallOwner {
+  readonly #endpoint: HttpEndpoint;
+  readonly #policy: EndpointPolicy;
+  readonly #owner: SseStreamOwner;
+  /** Settled once the endpoint is known, or can't be. */
+  readonly #named = new Settlement<URL>();
+  /** Over the time until the endpoint is known. */
+  #watch: Lifetime | undefined;
+  #http: HttpCall | undefined;
+  #url: URL;
+  #isNamed = false;
+  #isOver = false;
+
+  constructor(endpoint: HttpEndpoint, policy: EndpointPolicy, owner: SseStreamOwner) {
+    this.#endpoint = endpoint;
+    this.#policy = policy;
+    this.#owner = owner;
+    this.#url = endpoint.url;
+  }
+
+  /**
+   * Opens the stream, and gives the place to post to. Rejects with `timeout` when that is not named within
+   * `connectTimeoutMs`, with `invalid_url`, with what any exchange can end with, or with the signal's reason.
+   */
+  open(headers: readonly string[], limits: LifetimeLimits): Promise<URL> {
+    const { connectTimeoutMs, signal } = limits;
+    if (signal?.aborted === true) {
+      this.onAbort(signal.reason, "not_sent");
+      return this.#named.promise;
+    }
+    const watched = {
+      onAbort: (reason: unknown) => this.#abort(reason),
+      onDeadline: () => this.#passDeadline(connectTimeoutMs),
+    };
+    const unlimited = { connectTimeoutMs, idleTimeoutMs: Infinity, totalTimeoutMs: Infinity };
+    this.#watch = this.#endpoint.lifetimes.open(watched, { ...unlimited, signal });
+    this.#watch.connecting();
+    const call: HttpCallRequest = {
+      method: "GET",
+      operation: "GET",
+      headers: ["Accept", "text/event-stream", ...headers],
+      body: null,
+      acceptsStream: true,
+      attempt: 1,
+      limits: unlimited,
+    };
+    this.#http = this.#endpoint.begin(call, this);
+    return this.#named.promise;
+  }
+
+  close(): void {
+    this.#isOver = true;
+    this.#watch?.close();
+    this.#http?.cancel(closedError());
+    if (!this.#isNamed) this.#named.fail(closedError());
+  }
+
+  onHead({ url }: AnswerHead): void {
+    this.#url = url ?? this.#url;
+  }
+
+  onEvent({ data, event, unterminated }: StreamEvent): void {
+    if (this.#isOver || data === "") return;
+    if (event === "endpoint") {
+      this.#name(data);
+      return;
+    }
+    const value = parseJson(data);
+    if (value !== undefined || !unterminated) this.#owner.receive(value, data);
+  }
+
+  onBody(head: AnswerHead, body: Uint8Array, isWhole: boolean): void {
+    const answer = { head, body, isWhole, url: this.#endpoint.url };
+    this.#end(isSuccess(head.status) ? refusalOf(answer, "no event stream") : refusalOf(answer));
+  }
+
+  onStreamEnd(evidence: DeliveryEvidence): void {
+    this.#end(streamEnded(evidence));
+  }
+
+  onFailure(error: RemoteConnectorError): void {
+    this.#end(error);
+  }
+
+  onAbort(reason: unknown, delivery: Delivery): void {
+    this.#isOver = true;
+    this.#watch?.close();
+    this.#named.abort(reason, delivery);
+  }
+
+  #name(data: string): void {
+    // Another one, or one that was not asked for any more, moves nothing.
+    if (this.#isNamed) return;
+    try {
+      const url = resolveMessageUrl(data, this.#url, this.#policy);
+      this.#isNamed = true;
+      this.#watch?.close();
+      this.#named.resolve(url);
+    } catch (error) {
+      this.#end(isRemoteConnectorError(error) ? error : internalFault(error, this.#evidence()));
+      this.#http?.cancel(closedError());
+    }
+  }
+
+  #abort(reason: unknown): void {
+    this.onAbort(reason, this.#evidence().handedOver ? "unknown" : "not_sent");
+    this.#http?.cancel(closedError());
+  }
+
+  #evidence(): DeliveryEvidence {
+    return this.#http?.evidence() ?? NOTHING_SENT;
+  }
+
+  #passDeadline(limitMs: number): void {
+    this.#end(
+      new RemoteConnectorError("timeout", {
+        message: `The server named no endpoint within ${String(limitMs)} ms (connectTimeoutMs).`,
+        delivery: "unknown",
+        details: { phase: "connect", option: "connectTimeoutMs", limitMs },
+      }),
+    );
+    this.#http?.cancel(closedError());
+  }
+
+  #end(error: RemoteConnectorError): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#watch?.close();
+    if (this.#isNamed) this.#owner.onEnd(error);
+    else this.#named.fail(error);
+  }
+}
