@@ -3,7 +3,6 @@ import { durationOption, refuseOption } from "../options.js";
 import {
   LegacyStdioClient,
   type LegacyStdioOptions,
-  LegacyStreamableHTTPClient,
   type LegacyStreamableHTTPClientOptions,
   type ProcessExit,
 } from "../legacy-client/index.js";
@@ -27,6 +26,7 @@ import {
 import { type Clock, LIFECYCLE_TIMEOUT_MS, parseEndpoint, systemClock } from "../transport/index.js";
 import type { EraFactories } from "./era-factories.js";
 import { type EraMemory, eraKey } from "./era-memory.js";
+import { openLegacyHttp } from "./open-legacy-http.js";
 
 /** What {@link connect} can be told, whatever carries the messages. */
 export interface SharedConnectOptions {
@@ -81,10 +81,13 @@ export type ConnectOptions = ConnectHttpOptions | ConnectStdioOptions;
 /** {@link ConnectOptions} with nothing left open. */
 export interface ConnectConfig extends EraFactories {
   readonly accepts: readonly Revision[];
+  readonly handlers: InputHandlers;
   readonly signal: AbortSignal | undefined;
   readonly lifecycleTimeoutMs: number;
   readonly memory: EraMemory | undefined;
   readonly memoryKey: string;
+  /** Where the server is. */
+  readonly origin: string;
   readonly recheckLegacyAfterMs: number;
   readonly recheckPauseMs: number;
   /** Never throws. */
@@ -106,6 +109,7 @@ export function resolveConnectOptions(options: ConnectOptions): ConnectConfig {
   return {
     ...factoriesOf(options),
     accepts,
+    handlers: options.handlers ?? {},
     signal: options.signal,
     lifecycleTimeoutMs: durationOption("lifecycleTimeoutMs", options.lifecycleTimeoutMs, LIFECYCLE_TIMEOUT_MS),
     memory: options.eraMemory,
@@ -124,44 +128,50 @@ export function resolveConnectOptions(options: ConnectOptions): ConnectConfig {
   };
 }
 
-function factoriesOf(options: ConnectOptions): EraFactories & Pick<ConnectConfig, "memoryKey"> {
+function factoriesOf(options: ConnectOptions): EraFactories & Pick<ConnectConfig, "memoryKey" | "origin"> {
   if ("endpoint" in options && "command" in options) refuseOption("command", "must not be given beside endpoint");
   if ("endpoint" in options) return httpFactories(options);
   if ("command" in options) return stdioFactories(options);
   return refuseOption("endpoint", "or command must be given");
 }
 
-function httpFactories(options: ConnectHttpOptions): EraFactories & Pick<ConnectConfig, "memoryKey"> {
+function httpFactories(options: ConnectHttpOptions): EraFactories & Pick<ConnectConfig, "memoryKey" | "origin"> {
   const { modern, legacy, ...rest } = options;
   const { shared, common } = split(rest);
   const { clientInfo, handlers, onDiagnostic, wallNow, lifecycleTimeoutMs, authorizationContext = "" } = shared;
-  const { href } = parseEndpoint(options.endpoint, { allowInsecureHttp: options.allowInsecureHttp ?? false });
+  const { random, maxReadRetries, ...ofBothTransports } = common;
+  const { href, origin } = parseEndpoint(options.endpoint, { allowInsecureHttp: options.allowInsecureHttp ?? false });
   return {
     over: "http",
+    origin,
     memoryKey: eraKey(["http", href, authorizationContext]),
     openModern: () =>
       new ModernStreamableHTTPClient({ ...common, ...modern, clientInfo, handlers, onDiagnostic, wallNow }),
     openLegacy: ({ revisions, signal, onNotification }) =>
-      LegacyStreamableHTTPClient.connect({
-        ...common,
-        ...legacy,
-        clientInfo,
-        revisions,
-        signal,
-        lifecycleTimeoutMs,
-        onDiagnostic,
-        onNotification,
-      }).then((client) => ({ client, ended: undefined })),
+      openLegacyHttp({
+        common: {
+          ...ofBothTransports,
+          clientInfo,
+          handlers,
+          revisions,
+          signal,
+          lifecycleTimeoutMs,
+          onDiagnostic,
+          onNotification,
+        },
+        streamable: { random, maxReadRetries, wallNow, ...legacy },
+      }),
   };
 }
 
-function stdioFactories(options: ConnectStdioOptions): EraFactories & Pick<ConnectConfig, "memoryKey"> {
+function stdioFactories(options: ConnectStdioOptions): EraFactories & Pick<ConnectConfig, "memoryKey" | "origin"> {
   const { modern, legacy, ...rest } = options;
   const { shared, common } = split(rest);
   const { clientInfo, handlers, onDiagnostic, wallNow, lifecycleTimeoutMs, authorizationContext = "" } = shared;
   const { command, args = [], cwd = "" } = options;
   return {
     over: "stdio",
+    origin: `stdio:${command}`,
     memoryKey: eraKey(["stdio", command, ...args, cwd, authorizationContext]),
     openModern: () => new ModernStdioClient({ ...common, ...modern, clientInfo, handlers, onDiagnostic, wallNow }),
     openLegacy: ({ revisions, signal, onNotification }) =>
@@ -169,6 +179,7 @@ function stdioFactories(options: ConnectStdioOptions): EraFactories & Pick<Conne
         ...common,
         ...legacy,
         clientInfo,
+        handlers,
         revisions,
         signal,
         lifecycleTimeoutMs,

@@ -1,4 +1,3 @@
-import { isRemoteConnectorError, RemoteConnectorError } from "../errors.js";
 import type { ModernClient } from "../modern-client/index.js";
 import {
   type Diagnostic,
@@ -11,6 +10,7 @@ import type { ConnectConfig } from "./connect-options.js";
 import { judgeFailure } from "./doubts-era.js";
 import type { OpenLegacy } from "./era-factories.js";
 import type { EraRecord } from "./era-memory.js";
+import { withCause } from "./with-cause.js";
 
 /** The client of the era that the server is of. */
 export type FoundEra =
@@ -132,13 +132,6 @@ function isRefusal(error: unknown, config: ConnectConfig): boolean {
 
 function preferring(first: LegacyRevision, all: readonly LegacyRevision[]): readonly LegacyRevision[] {
   return [first, ...all.filter((one) => one !== first)];
-}
-
-/** The first failure, and what came of the attempt that it led to. */
-function withCause(first: unknown, later: unknown): unknown {
-  if (!isRemoteConnectorError(first)) return first;
-  const { code, message, delivery, details } = first;
-  return new RemoteConnectorError(code, { message, delivery, details, cause: later });
 }
 
 const MEMORY_FAILED: Diagnostic = {

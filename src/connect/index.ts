@@ -20,7 +20,7 @@ export {
   type ServerOpening,
   type SupervisedCall,
   type SupervisedCallOptions,
-  SupervisedServer,
+  type SupervisedServer,
   type SupervisedState,
   type SuperviseCommandOptions,
   type SuperviseOpenOptions,

@@ -26,7 +26,9 @@ import {
   type ToolList,
   type WithDetail,
 } from "../protocol/index.js";
+import type { InputHandlers } from "../protocol/input/index.js";
 import { Settlement } from "../transport/index.js";
+import { askedVisits, visitAll } from "./asked-visits.js";
 import { LegacySubscriptions } from "./legacy-subscriptions.js";
 import type { EraClient, McpCallOptions, McpListAllToolsOptions, McpToolCallOptions } from "./mcp-client.js";
 import type { NotificationFan } from "./notification-fan.js";
@@ -35,6 +37,9 @@ type Detailable = McpCallOptions & Partial<WithDetail>;
 
 /** What a face needs of whoever made it. */
 export interface LegacyFacePorts {
+  readonly handlers: InputHandlers;
+  /** Where the server is. */
+  readonly origin: string;
   readonly onDiagnostic: (diagnostic: Diagnostic) => void;
 }
 
@@ -196,13 +201,13 @@ export class LegacyFace implements EraClient {
   #run<T, O extends McpCallOptions>(options: O, make: (given: Omit<O, "logLevel">) => Promise<T>): Promise<T> {
     const { logLevel, ...given } = options;
     const isSaid = logLevel === undefined || logLevel === this.#logLevel || !this.#logs;
-    if (isSaid) return make(given);
+    if (isSaid) return this.#makeOrVisit(given, make);
     const { signal, connectTimeoutMs, idleTimeoutMs, totalTimeoutMs, onSettled } = options;
     const settlement = new Settlement<T>(onSettled);
     this.#client.setLogLevel(logLevel, { signal, connectTimeoutMs, idleTimeoutMs, totalTimeoutMs }).then(
       () => {
         this.#logLevel = logLevel;
-        const call = make({ ...given, onSettled: undefined });
+        const call = this.#makeOrVisit({ ...given, onSettled: undefined }, make);
         call.then(
           (value) => settlement.resolve(value),
           (error: unknown) => settlement.abort(error, deliveryOf(call) ?? "unknown"),
@@ -210,6 +215,43 @@ export class LegacyFace implements EraClient {
       },
       // What was asked for was not sent.
       (error: unknown) => settlement.abort(error, "not_sent"),
+    );
+    return settlement.promise;
+  }
+
+  /** Makes the call, and once more when the server wanted pages to be visited first, and the person consented. */
+  #makeOrVisit<T, G extends McpCallOptions>(given: G, make: (given: G) => Promise<T>): Promise<T> {
+    const { handlers, origin } = this.#ports;
+    if (handlers.elicitation?.url === undefined) return make(given);
+    const settlement = new Settlement<T>(given.onSettled);
+    const quiet = { ...given, onSettled: undefined };
+    const first = make(quiet);
+    first.then(
+      (value) => settlement.resolve(value),
+      (error: unknown) => {
+        const delivery = deliveryOf(first) ?? "unknown";
+        const visits = askedVisits(error, handlers);
+        if (visits === undefined) {
+          settlement.abort(error, delivery);
+          return;
+        }
+        const signal = given.signal ?? new AbortController().signal;
+        const onAbort = (): void => settlement.abort(signal.reason, delivery);
+        signal.addEventListener("abort", onAbort);
+        void visitAll(visits, { server: { origin, info: this.#client.serverInfo }, signal }).then((isConsent) => {
+          signal.removeEventListener("abort", onAbort);
+          if (signal.aborted) return;
+          if (!isConsent) {
+            settlement.abort(error, delivery);
+            return;
+          }
+          const second = make(quiet);
+          second.then(
+            (value) => settlement.resolve(value),
+            (failure: unknown) => settlement.abort(failure, deliveryOf(second) ?? "unknown"),
+          );
+        });
+      },
     );
     return settlement.promise;
   }

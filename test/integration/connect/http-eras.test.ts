@@ -11,6 +11,8 @@ import {
   answerStatus,
   likeLegacyServer,
   likeModernServer,
+  likeSseServer,
+  type Handler,
   errorMessage,
 } from "../../../src/testing/index.js";
 import { ChangingServer, failureOf, reach } from "./parties.js";
@@ -97,7 +99,7 @@ describe("connect over HTTP", () => {
 
   it("L-19 takes a stream without a message for the legacy era, after the retries of a read", async () => {
     const server = await probedWith(answerEvents([]));
-    const { client } = await reach(server.url, { random: () => 0, modern: { maxReadRetries: 1 } });
+    const { client } = await reach(server.url, { random: () => 0, maxReadRetries: 1 });
     expect(client.era).toBe("legacy");
     expect(server.posted.slice(0, 3)).toEqual(["server/discover", "server/discover", "initialize"]);
   });
@@ -126,7 +128,7 @@ describe("connect over HTTP", () => {
     const server = await probedWith(answer);
     const eraMemory = createEraMemory();
     const write = vi.spyOn(eraMemory, "write");
-    const error = await failureOf(reach(server.url, { eraMemory, modern: { maxReadRetries: 0 } }));
+    const error = await failureOf(reach(server.url, { eraMemory, maxReadRetries: 0 }));
     expect(error.code).toBe(code);
     expect(server.posted.filter((method) => method !== "server/discover")).toEqual([]);
     expect(write).not.toHaveBeenCalled();
@@ -279,5 +281,48 @@ describe("what is remembered of eras", () => {
     const { client, diagnostics } = await reach(server.url, { eraMemory });
     expect(client.era).toBe("legacy");
     await vi.waitFor(() => expect(diagnostics.filter(({ subject }) => subject === "eraMemory")).toHaveLength(2));
+  });
+});
+
+describe("connect and the transport before Streamable HTTP", () => {
+  const sse = likeSseServer({ ...TOOLS });
+  const refusing =
+    (answer: Answer): Handler =>
+    (request) =>
+      request.verb === "POST" && request.path === "/mcp" ? answer : sse(request);
+
+  it.each([400, 404, 405])("L-20 MB-074 tries it once, at once, after %i", async (code) => {
+    const server = await ChangingServer.start(refusing(answerStatus(code)));
+    const { client } = await reach(server.url, { random: () => 0, legacy: { listen: "never" } });
+    expect([client.era, client.revision]).toEqual(["legacy", "2024-11-05"]);
+    const { content } = await client.callTool({ name: "echo", arguments: { a: 1 } });
+    expect(content).toEqual([{ type: "text", text: '{"a":1}' }]);
+    expect(server.methods.slice(0, 3)).toEqual(["server/discover", "initialize", "GET"]);
+  });
+
+  it("L-20 MB-068 does not try it after a server that is away, and hides nothing", async () => {
+    const server = await ChangingServer.start((request) =>
+      request.method === "server/discover" ? answerStatus(404) : answerStatus(request.verb === "POST" ? 503 : 405),
+    );
+    const error = await failureOf(reach(server.url));
+    expect(isRemoteConnectorError(error.cause, "unexpected_answer") && error.cause.details.status).toBe(503);
+    expect(server.methods).not.toContain("GET");
+  });
+
+  it("L-20 keeps every failure: the probe's, that of initialize, and that of the stream", async () => {
+    const server = await ChangingServer.start((request) => answerStatus(request.verb === "POST" ? 405 : 501));
+    const error = await failureOf(reach(server.url));
+    const statuses: unknown[] = [];
+    for (let one: unknown = error; isRemoteConnectorError(one, "unexpected_answer"); one = one.cause) {
+      statuses.push(one.details.status);
+    }
+    expect(statuses).toEqual([405, 405, 501]);
+  });
+
+  it("MB-076 goes by behaviour, not by the path", async () => {
+    const server = await ChangingServer.start(legacy);
+    const { client } = await reach(server.url.replace("/mcp", "/sse?key=k"));
+    expect(client.era).toBe("legacy");
+    expect(server.posted).toContain("initialize");
   });
 });

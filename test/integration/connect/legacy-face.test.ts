@@ -1,7 +1,11 @@
 import { describe, expect, it, vi } from "vitest";
 import { deliveryOf, isRemoteConnectorError } from "../../../src/errors.js";
+import type { UrlAnswer, UrlRequest } from "../../../src/protocol/input/index.js";
 import type { Notification } from "../../../src/protocol/index.js";
 import {
+  answerError,
+  anyMessage,
+  requestMessage,
   answerFeed,
   answerStatus,
   EventFeed,
@@ -195,4 +199,69 @@ describe("a legacy server seen through connect", () => {
     const { client } = await reach(server.url, { revisions: ["2024-11-05"] });
     await client.callTool({ name: "echo" });
   });
+
+  const VISIT = { mode: "url", elicitationId: "1", url: "https://pay.example/1", message: "Pay first." };
+
+  async function paid(action: "accept" | "decline", elicitations: readonly object[] = [VISIT]): Promise<unknown[]> {
+    let calls = 0;
+    const run = () => {
+      calls += 1;
+      return calls > 1 ? { content: [] } : answerError(-32042, "Pay first.", { status: 200, data: { elicitations } });
+    };
+    const { server } = await listening({ tools: [{ name: "buy", run }] });
+    const visited: unknown[] = [];
+    const url = (request: UrlRequest): UrlAnswer => {
+      visited.push(request.url);
+      return { action };
+    };
+    const { client } = await reach(server.url, { ...LEGACY_ONLY, handlers: { elicitation: { url } } });
+    const outcome = await client.callTool({ name: "buy" }).then(
+      () => "bought",
+      (error: unknown) => (isRemoteConnectorError(error, "peer_error") ? error.details.rpcCode : error),
+    );
+    return [outcome, visited, calls];
+  }
+
+  it("L-23 visits what a -32042 names, and makes the call once more", async () => {
+    expect(await paid("accept")).toEqual(["bought", ["https://pay.example/1"], 2]);
+  });
+
+  it("L-23 hands a -32042 on when the person declines, or nothing is named that can be visited", async () => {
+    expect(await paid("decline")).toEqual([-32042, ["https://pay.example/1"], 1]);
+    expect(await paid("accept", [])).toEqual([-32042, [], 1]);
+    expect(await paid("accept", [{ ...VISIT, url: "http://pay.example" }])).toEqual([-32042, [], 1]);
+  });
+
+  it("L-6 lets the handlers answer what a legacy server asks in the middle of a call", async () => {
+    const feed = new EventFeed();
+    const asks = {
+      message: "Your name?",
+      requestedSchema: { type: "object", properties: { name: { type: "string" } } },
+    };
+    const answer = likeLegacyServer({
+      tools: [{ name: "greet", run: () => answerFeed(feed) }],
+      revision: "2025-11-25",
+    });
+    const server = await ChangingServer.start((request) => {
+      if (request.id !== "asked" || request.method !== undefined) return answer(request);
+      feed.send(
+        messageEvent(
+          anyMessage({ jsonrpc: "2.0", id: greetId(server), result: { content: [], given: request.message } }),
+        ),
+      );
+      feed.end();
+      return answerStatus(202);
+    });
+    const form = () => ({ action: "accept", content: { name: "Ada" } }) as const;
+    const { client } = await reach(server.url, { ...LEGACY_ONLY, handlers: { elicitation: { form } } });
+    feed.send(messageEvent(requestMessage("asked", "elicitation/create", asks)));
+    const { given } = await client.callTool({ name: "greet" });
+    expect(given).toEqual({ jsonrpc: "2.0", id: "asked", result: { action: "accept", content: { name: "Ada" } } });
+    const { params } = server.requests.find(({ method }) => method === "initialize") ?? {};
+    expect(params).toMatchObject({ capabilities: { elicitation: { form: {} } } });
+  });
 });
+
+function greetId(server: ChangingServer): unknown {
+  return server.requests.find(({ method }) => method === "tools/call")?.id;
+}
