@@ -4,7 +4,10 @@ import { parseArgs } from "node:util";
 import { type Bar, isReached, lineOf, type Row } from "./client/bar.js";
 import { bigEvent } from "./client/big-event.js";
 import { coldStart } from "./client/cold-start.js";
+import { connectMany } from "./client/connect-many.js";
+import { firstCall } from "./client/first-call.js";
 import { firstNotification } from "./client/first-notification.js";
+import { idleMemory } from "./client/idle-memory.js";
 import { largeJson } from "./client/large-json.js";
 import { parameterHeaders } from "./client/parameter-headers.js";
 import { progressEvents } from "./client/progress-events.js";
@@ -22,6 +25,9 @@ const ROWS: Readonly<Record<string, Row>> = {
   "big-event": bigEvent,
   "first-notification": firstNotification,
   "cold-start": coldStart,
+  "first-call": firstCall,
+  connecting: connectMany,
+  "idle-memory": idleMemory,
   "tool-lists": toolLists,
 };
 

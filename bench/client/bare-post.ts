@@ -11,6 +11,7 @@ const META = {
 export interface BareResult {
   readonly content?: unknown;
   readonly structuredContent?: { readonly items?: readonly { readonly id: number }[] };
+  readonly supportedVersions?: readonly string[];
   readonly tools?: readonly { readonly name: string }[];
 }
 

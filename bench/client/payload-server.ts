@@ -8,6 +8,8 @@ import {
   MIRRORING_TOOL,
   MIB,
   NOTE_BYTES,
+  RECORDS,
+  RECORDS_TEXT,
   textOfMegabytes,
   toolsOf,
 } from "./payloads.js";
@@ -34,6 +36,11 @@ const DISCOVERED = JSON.stringify({
 });
 const MEGABYTE_RESULT = textResult(MEGABYTE);
 const ITEMS_RESULT = `{"resultType":"complete","content":[],"structuredContent":{"items":${ITEMS_JSON}}}`;
+const RECORDS_RESULT = JSON.stringify({
+  resultType: "complete",
+  content: [{ type: "text", text: RECORDS_TEXT }],
+  structuredContent: RECORDS,
+});
 const EVENTS_A_WRITE = 50;
 
 const lists = new Map<string, string>([["/mcp", PLAIN_LIST]]);
@@ -46,7 +53,8 @@ function textResult(text: string): string {
 function listAt(path: string): string {
   const known = lists.get(path);
   if (known !== undefined) return known;
-  const made = JSON.stringify(toolsOf(Number(path.slice(path.lastIndexOf("/") + 1))));
+  const count = Number(path.slice(path.lastIndexOf("/") + 1));
+  const made = JSON.stringify(toolsOf(count, path.startsWith("/typed-lists/")));
   lists.set(path, made);
   return made;
 }
@@ -137,8 +145,10 @@ async function answerCall(request: IncomingMessage, response: ServerResponse, in
       streams();
       response.end(`data: ${message(incoming.id, bigResult(args?.count ?? 0))}\n\n`);
       return;
-    default:
-      sendJson(response, message(incoming.id, textResult(args?.text ?? "")));
+    default: {
+      const result = name.startsWith("tool_") ? RECORDS_RESULT : textResult(args?.text ?? "");
+      sendJson(response, message(incoming.id, result));
+    }
   }
 }
 

@@ -51,10 +51,37 @@ export const MIRRORING_TOOL = {
   },
 };
 
-/** So many tools, as a server would list them. */
-export function toolsOf(count: number): readonly object[] {
+/** What each of the many tools gives. */
+export const RECORDS = { records: [{ id: "r-1", title: "First", score: 0.5 }], total: 1 };
+export const RECORDS_TEXT = JSON.stringify(RECORDS);
+
+/** What each of them promises, when it does. */
+const RECORDS_SCHEMA = {
+  type: "object",
+  properties: {
+    records: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: { id: { type: "string" }, title: { type: "string" }, score: { type: "number", minimum: 0 } },
+        required: ["id", "title"],
+      },
+    },
+    total: { type: "integer", minimum: 0 },
+  },
+  required: ["records", "total"],
+};
+
+/** The name of one of many tools, from 0. */
+export function toolName(index: number): string {
+  return `tool_${String(index)}`;
+}
+
+/** So many tools, as a server would list them; `typed`: with output schemas. */
+export function toolsOf(count: number, typed = false): readonly object[] {
   return Array.from({ length: count }, (_, i) => ({
-    name: `tool_${String(i)}`,
+    name: toolName(i),
+    ...(typed ? { outputSchema: RECORDS_SCHEMA } : {}),
     title: `Tool number ${String(i)}`,
     description: "Looks for records that match the query, newest first.",
     inputSchema: {

@@ -6,6 +6,7 @@ import {
   LIST_WALK_LIMITS,
   type ListWalkLimits,
   validatorLoader,
+  type ReadRetryConfig,
 } from "../protocol/index.js";
 import type { SchemaValidator } from "../protocol/json-schema/index.js";
 import { countOption, refuseOption } from "../options.js";
@@ -21,7 +22,6 @@ import { capabilitiesOf, checkHandlers, type InputHandlers } from "../protocol/i
 import type { InputConfig } from "./input/index.js";
 import { mergeCapabilities, oddCapability } from "./merge-capabilities.js";
 import type { ResponseCacheConfig, ResponseCacheOptions } from "./response-cache.js";
-import type { ReadRetryConfig } from "./read-retries.js";
 import { composeClientMeta, type ClientMeta } from "./request-meta.js";
 
 /** How a {@link ModernClient} is set up, whatever carries its messages. */

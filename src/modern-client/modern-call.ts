@@ -1,5 +1,11 @@
 import { type Delivery, type DeliveryEvidence, isRemoteConnectorError, type RemoteConnectorError } from "../errors.js";
-import { type Diagnostic, invalidAnswer, type JsonObject, type MirroredHeader } from "../protocol/index.js";
+import {
+  type Diagnostic,
+  invalidAnswer,
+  type JsonObject,
+  type MirroredHeader,
+  readRetryDelayMs,
+} from "../protocol/index.js";
 import { type CallTelemetry, closedError, resultOfError, Settlement } from "../transport/index.js";
 import { afterRefusal } from "./after-refusal.js";
 import { internalFault, NOTHING_SENT } from "./call-failures.js";
@@ -9,7 +15,6 @@ import type { ChannelCall, RequestOwner } from "./channel.js";
 import type { AnswerVerdict } from "./classify-answer.js";
 import { InputRounds } from "./input/index.js";
 import type { CachePlace } from "./response-cache.js";
-import { readRetryDelayMs } from "./read-retries.js";
 import { NotificationRelay } from "./notification-relay.js";
 import { encodeMeta, withTrace } from "./request-meta.js";
 import { encodeBody, type RoundInput } from "./request-message.js";
@@ -158,7 +163,13 @@ export class ModernCall<T> implements RequestOwner {
         body: encodeBody(request, this.#id, withTrace(metaJson, told?.carried, config.meta, request.meta), this.#input),
         isLong: false,
         attempt,
-        limits: { ...deadlines, totalTimeoutMs: this.#watch.timeLeft(), signal },
+        // Member by member: an object that is spread and then added to is slow to make, and slow to read ever after.
+        limits: {
+          connectTimeoutMs: deadlines.connectTimeoutMs,
+          idleTimeoutMs: deadlines.idleTimeoutMs,
+          totalTimeoutMs: this.#watch.timeLeft(),
+          signal,
+        },
         admit: options.admit,
       };
       const exchange = channel.begin(message, toldOwner(this, told));

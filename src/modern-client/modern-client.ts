@@ -20,6 +20,7 @@ import {
   type ToolCall,
   type ToolList,
   type WithDetail,
+  recogniseMissing,
 } from "../protocol/index.js";
 import type {
   CallOptions,
@@ -45,7 +46,6 @@ import {
   type ResourceParams,
   resourceParams,
 } from "./method-params.js";
-import { recogniseMissing } from "./missing-resource.js";
 import { identity, RequestStarter } from "./request-starter.js";
 import type { TaskState } from "./task-types.js";
 import { TaskCaller, type TaskHandle, type TaskUpdate } from "./tasks/index.js";

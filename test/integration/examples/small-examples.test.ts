@@ -61,7 +61,7 @@ it("F-20: the example with a fetch of one's own makes every request with it", as
   expect(await run("own-fetch", await serve({ name: "a" }, { name: "b" }))).toEqual(["POST /mcp 200", "a, b"]);
 });
 
-it.each(["elicitation", "delivery-verdict", "own-fetch"])(
+it.each(["elicitation", "delivery-verdict", "own-fetch", "resume-task", "subscription"])(
   "the guide shows the example %s as it runs",
   async (example) => {
     const source = await readFile(`examples/${example}.ts`, "utf8");
