@@ -4,6 +4,7 @@ import { alignedTable } from "./aligned-table.mjs";
 /** What is shown, in this order: the interface, and the file that declares it. */
 const TABLES = [
   ["SharedConnectOptions", "src/connect/connect-options.ts"],
+  ["SupervisionOptions", "src/connect/supervision/supervision-options.ts"],
   ["ModernClientOptions", "src/modern-client/client-options.ts"],
   ["ModernStreamableHTTPClientOptions", "src/modern-client/http-client-options.ts"],
   ["ModernStdioClientOptions", "src/modern-client/stdio/stdio-options.ts"],

@@ -27,7 +27,7 @@ const CLIENTS = ["modern-client", "legacy-client"];
 export const TABLE: Readonly<Record<string, FolderRule>> = {
   errors: { imports: [], packages: [], pure: true },
   options: { imports: ["errors"], packages: [], pure: true, internal: true },
-  index: { imports: ["errors", ...CLIENTS, "connect"], packages: [] },
+  index: { imports: ["errors", "protocol", ...CLIENTS, "connect"], packages: [] },
   protocol: { imports: ["errors"], packages: ["eventsource-parser"], pure: true },
   "protocol/json-schema": {
     imports: ROOTS,

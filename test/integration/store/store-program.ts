@@ -37,7 +37,7 @@ export async function compileStore(): Promise<CompiledStore> {
     project,
     JSON.stringify({
       extends: join(ROOT, "tsconfig.build.json"),
-      compilerOptions: { rootDir: join(ROOT, "src"), outDir: output, declaration: false },
+      compilerOptions: { rootDir: join(ROOT, "src"), outDir: output, declaration: false, emitDeclarationOnly: false },
       files: [join(ROOT, "src/store/index.ts")],
       include: [],
     }),

@@ -1,0 +1,167 @@
+/**
+ * The official server of both eras: `interop-server stdio|http|sessions`. `http` serves older clients without a session,
+ * `sessions` with one. Over HTTP it prints its URL on a line, and ends when stdin ends.
+ */
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { setTimeout as pause } from "node:timers/promises";
+import { NodeStreamableHTTPServerTransport, toNodeHandler, toWebRequest } from "@modelcontextprotocol/node";
+import {
+  createMcpHandler,
+  inputRequired,
+  inputResponse,
+  isLegacyRequest,
+  McpServer,
+} from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { z } from "zod";
+import { type HttpServing, serveOnFreePort } from "../interop/serve-on-free-port.js";
+
+const NOTE = "demo://note";
+
+/** What became of the calls of `wait`, by their keys, in all sessions. */
+const seen = new Map<string, "waiting" | "aborted">();
+
+interface Serving {
+  /** Whether changes can be told of. */
+  readonly tells: boolean;
+  /** Whether the client can be asked. */
+  readonly asks: boolean;
+  /** Tells of a change of a resource, where the server itself can't. */
+  readonly publish?: ((uri: string) => void) | undefined;
+}
+
+/** A server with something for every column. */
+function create({ tells, asks, publish }: Serving): McpServer {
+  const capabilities = { resources: tells ? { subscribe: true } : {} };
+  const server = new McpServer({ name: "interop", version: "1.0.0" }, { capabilities });
+  server.registerTool("echo", { inputSchema: z.object({ text: z.string() }) }, ({ text }) => said(text));
+  server.registerTool("count", { inputSchema: z.object({ to: z.int() }) }, async ({ to }, { mcpReq }) => {
+    const progressToken = mcpReq._meta?.progressToken;
+    for (let progress = 1; progress <= to; progress += 1) {
+      if (progressToken === undefined) break;
+      await mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress, total: to } });
+    }
+    return said("counted");
+  });
+  server.registerTool("wait", { inputSchema: z.object({ key: z.string() }) }, async ({ key }, { mcpReq }) => {
+    seen.set(key, "waiting");
+    try {
+      await pause(60_000, undefined, { signal: mcpReq.signal });
+    } catch {
+      seen.set(key, "aborted");
+    }
+    return said("waited");
+  });
+  server.registerTool("seen", { inputSchema: z.object({ key: z.string() }) }, ({ key }) =>
+    said(seen.get(key) ?? "nothing"),
+  );
+  server.registerResource("note", NOTE, { mimeType: "text/plain" }, ({ href }) => ({
+    contents: [{ uri: href, mimeType: "text/plain", text: "a note" }],
+  }));
+  server.registerPrompt("greet", { argsSchema: z.object({ name: z.string() }) }, ({ name }) => ({
+    messages: [{ role: "user", content: { type: "text", text: `Greet ${name}` } }],
+  }));
+  if (tells) {
+    server.registerTool("touch", {}, async () => {
+      if (publish === undefined) await server.server.sendResourceUpdated({ uri: NOTE });
+      else publish(NOTE);
+      return said("touched");
+    });
+  }
+  if (asks) {
+    server.registerTool("ask", {}, ({ mcpReq }) => {
+      const answered = inputResponse(mcpReq.inputResponses, "who");
+      if (answered.kind === "elicit" && answered.action === "accept") {
+        return said(`Hello, ${String(answered.content?.["name"])}`);
+      }
+      const requestedSchema = { type: "object", properties: { name: { type: "string" } }, required: ["name"] } as const;
+      const who = inputRequired.elicit({
+        message: "Your name?",
+        requestedSchema: { ...requestedSchema, required: ["name"] },
+      });
+      return inputRequired({ inputRequests: { who } });
+    });
+  }
+  return server;
+}
+
+function said(text: string): { content: [{ type: "text"; text: string }] } {
+  return { content: [{ type: "text", text }] };
+}
+
+/** Subscriptions are lasting in the older era: the server has to know them. */
+function createForSession(): McpServer {
+  const server = create({ tells: true, asks: true });
+  for (const method of ["resources/subscribe", "resources/unsubscribe"] as const) {
+    server.server.setRequestHandler(method, () => ({}));
+  }
+  return server;
+}
+
+const handler = createMcpHandler(
+  ({ era }) => {
+    if (era === "legacy") return create({ tells: false, asks: false });
+    return create({ tells: true, asks: true, publish: (uri) => handler.notify.resourceUpdated(uri) });
+  },
+  { legacy: "stateless", keepAliveMs: 0 },
+);
+const serveHandler = toNodeHandler(handler);
+
+const serveHttp: HttpServing = async (request, response) => {
+  if (isServerRequest(request)) await serveHandler(request, response);
+};
+
+/** Older clients get a session, the others are served request by request. */
+function serveSessions(): HttpServing {
+  const sessions = new Map<string, NodeStreamableHTTPServerTransport>();
+  return async (request, response) => {
+    const body = await readJson(request);
+    if (!isServerRequest(request)) return;
+    if (!(await isLegacyRequest(await toWebRequest(request, body), body))) {
+      await serveHandler(request, response, body);
+      return;
+    }
+    const id = request.headers["mcp-session-id"];
+    const known = typeof id === "string" ? sessions.get(id) : undefined;
+    if (id !== undefined && known === undefined) response.writeHead(404).end();
+    else await (known ?? (await openSession())).handleRequest(request, response, body);
+  };
+
+  async function openSession(): Promise<NodeStreamableHTTPServerTransport> {
+    const transport = new NodeStreamableHTTPServerTransport({
+      sessionIdGenerator: () => randomUUID(),
+      onsessioninitialized: (id) => void sessions.set(id, transport),
+      onsessionclosed: (id) => void sessions.delete(id),
+    });
+    await createForSession().connect(transport);
+    return transport;
+  }
+}
+
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(Buffer.from(chunk));
+  const text = Buffer.concat(chunks).toString("utf8");
+  return text === "" ? undefined : JSON.parse(text);
+}
+
+/** Requests that a server receives have both; the type is shared with answers that a client receives. */
+function isServerRequest(request: IncomingMessage): request is IncomingMessage & { method: string; url: string } {
+  return request.method !== undefined && request.url !== undefined;
+}
+
+const [mode = ""] = process.argv.slice(2);
+switch (mode) {
+  case "stdio":
+    serveStdio(({ era }) => (era === "legacy" ? createForSession() : create({ tells: true, asks: true })));
+    break;
+  case "http":
+    await serveOnFreePort(serveHttp, "/mcp");
+    break;
+  case "sessions":
+    await serveOnFreePort(serveSessions(), "/mcp");
+    break;
+  default:
+    throw new Error("interop-server stdio|http|sessions");
+}
