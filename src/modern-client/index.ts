@@ -4,7 +4,11 @@ export {
   type RetryAdvice,
   retryAdvice,
   type RetrySituation,
+  type CompletionParams,
   type DetailedResult,
+  type ListParams,
+  type PromptParams,
+  type ResourceParams,
   type ToolCall,
   type ToolList,
   type WithDetail,
@@ -30,7 +34,6 @@ export {
   type UrlAnswer,
   type UrlRequest,
 } from "../protocol/input/index.js";
-export { type CompletionParams, type ListParams, type PromptParams, type ResourceParams } from "./method-params.js";
 export { type ResponseCacheOptions } from "./response-cache.js";
 export { type Task, type TaskState, type TaskStatus } from "./task-types.js";
 export { type TaskHandle, type TaskUpdate } from "./tasks/index.js";

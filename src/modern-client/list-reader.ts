@@ -1,65 +1,35 @@
 import {
+  checkListPage,
   EntryCheck,
+  entriesIn,
   type EntryList,
-  type EntryRules,
-  type Gathering,
-  invalidAnswer,
-  type JsonObject,
+  type ListKind,
   ListWalk,
-  PROMPT_RULES,
-  type Prompt,
-  type RawListPage,
-  RESOURCE_RULES,
-  type Resource,
-  type ResourceTemplate,
-  TEMPLATE_RULES,
-  walkList,
+  walkEntries,
 } from "../protocol/index.js";
 import { Settlement } from "../transport/index.js";
 import { type CallOptions, checkCallOptions } from "./call-options.js";
 import { PageSource, settleFailedWalk } from "./page-source.js";
 import { type DetailableOptions, rejected, type RequestStarter } from "./request-starter.js";
 
-/** A list that servers have: how it is asked for, where its entries are, and what they must be. */
-export interface ListSpec<Entry> {
-  readonly method: string;
-  readonly member: string;
-  readonly rules: EntryRules<Entry>;
-}
-
-export const RESOURCES: ListSpec<Resource> = {
-  method: "resources/list",
-  member: "resources",
-  rules: RESOURCE_RULES,
-};
-
-export const TEMPLATES: ListSpec<ResourceTemplate> = {
-  method: "resources/templates/list",
-  member: "resourceTemplates",
-  rules: TEMPLATE_RULES,
-};
-
-export const PROMPTS: ListSpec<Prompt> = { method: "prompts/list", member: "prompts", rules: PROMPT_RULES };
-
 /** One page, checked; the rest of the result is as it came. */
 export function readPage<Entry>(
   starter: RequestStarter,
-  { method, member, rules }: ListSpec<Entry>,
+  kind: ListKind<Entry>,
   cursor: string | undefined,
   options: DetailableOptions,
 ): Promise<unknown> {
-  return starter.callSoonOver(method, cursor === undefined ? {} : { cursor }, options, (result, outcome) => {
-    const check = new EntryCheck(rules);
-    const { entries } = check.page(entriesIn(result, method, member));
-    starter.report(check.diagnostics, outcome);
-    return { ...result, [member]: entries };
+  return starter.callSoonOver(kind.method, cursor === undefined ? {} : { cursor }, options, (result, outcome) => {
+    const page = checkListPage(kind, result);
+    starter.report(page.diagnostics, outcome);
+    return page.result;
   });
 }
 
 /** All pages in one walk. */
 export function readAll<Entry>(
   starter: RequestStarter,
-  { method, member, rules }: ListSpec<Entry>,
+  kind: ListKind<Entry>,
   options: CallOptions,
 ): Promise<EntryList<Entry>> {
   try {
@@ -68,13 +38,9 @@ export function readAll<Entry>(
     return rejected(error, options);
   }
   const settlement = new Settlement<EntryList<Entry>>(options.onSettled);
-  const source = new PageSource(starter, method, (result) => entriesIn(result, method, member), options);
+  const source = new PageSource(starter, kind.method, (result) => entriesIn(kind, result), options);
   const { walk: limits, onDiagnostic } = starter.config;
-  walkList(
-    (cursor) => source.fetch(cursor),
-    () => new EntryGathering(rules),
-    { method, limits },
-  ).then(
+  walkEntries((cursor) => source.fetch(cursor), kind, { limits }).then(
     ({ entries, duplicates, diagnostics }) => {
       for (const diagnostic of diagnostics) onDiagnostic(diagnostic);
       settlement.resolve({ entries, duplicates, diagnostics });
@@ -90,14 +56,14 @@ export function readAll<Entry>(
  */
 export async function* readPages<Entry>(
   starter: RequestStarter,
-  { method, member, rules }: ListSpec<Entry>,
+  kind: ListKind<Entry>,
   options: CallOptions,
 ): AsyncGenerator<readonly Entry[], void, undefined> {
   checkCallOptions(options);
   const { walk: limits, onDiagnostic } = starter.config;
-  const source = new PageSource(starter, method, (result) => entriesIn(result, method, member), options);
-  const walk = new ListWalk(method, limits);
-  const check = new EntryCheck(rules);
+  const source = new PageSource(starter, kind.method, (result) => entriesIn(kind, result), options);
+  const walk = new ListWalk(kind.method, limits);
+  const check = new EntryCheck(kind.rules);
   let cursor: string | undefined;
   do {
     const page = await source.fetch(cursor);
@@ -109,33 +75,4 @@ export async function* readPages<Entry>(
     source.beginAnew();
     cursor = walk.next(fresh, page.nextCursor);
   } while (cursor !== undefined);
-}
-
-class EntryGathering<Entry> implements Gathering, EntryList<Entry> {
-  readonly entries: Entry[] = [];
-  readonly #check: EntryCheck<Entry>;
-
-  constructor(rules: EntryRules<Entry>) {
-    this.#check = new EntryCheck(rules);
-  }
-
-  get diagnostics() {
-    return this.#check.diagnostics;
-  }
-
-  get duplicates() {
-    return this.#check.duplicates;
-  }
-
-  take({ entries }: RawListPage): number {
-    const page = this.#check.page(entries);
-    for (const entry of page.entries) this.entries.push(entry);
-    return page.fresh;
-  }
-}
-
-function entriesIn(result: JsonObject, method: string, member: string): readonly unknown[] {
-  const entries = result[member];
-  if (Array.isArray(entries)) return entries;
-  throw invalidAnswer(`${method} without a list of ${member}`);
 }

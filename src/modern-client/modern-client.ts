@@ -2,23 +2,34 @@ import type { RemoteConnectorError } from "../errors.js";
 import {
   type CallToolResult,
   type CompleteResult,
+  type CompletionParams,
+  completionParams,
+  cursorIn,
   type DetailedResult,
   type DiscoverResult,
   type EntryList,
   type GetPromptResult,
-  invalidAnswer,
-  isJsonObject,
   type JsonObject,
+  type ListParams,
   type ListPromptsResult,
   type ListResourcesResult,
   type ListResourceTemplatesResult,
   type ListToolsResult,
   type Prompt,
+  type PromptParams,
+  promptParams,
+  PROMPTS,
+  readCompletion,
   type ReadResourceResult,
   type Resource,
+  type ResourceParams,
+  resourceParams,
+  RESOURCES,
   type ResourceTemplate,
+  TEMPLATES,
   type ToolCall,
   type ToolList,
+  withArray,
   type WithDetail,
   recogniseMissing,
 } from "../protocol/index.js";
@@ -35,17 +46,7 @@ import type {
 import type { Channel, ChannelPorts } from "./channel.js";
 import type { ModernClientConfig } from "./client-options.js";
 import { parseDiscoverResult } from "./discover-result.js";
-import { PROMPTS, readAll, readPage, readPages, RESOURCES, TEMPLATES } from "./list-reader.js";
-import {
-  type CompletionParams,
-  completionParams,
-  cursorIn,
-  type ListParams,
-  type PromptParams,
-  promptParams,
-  type ResourceParams,
-  resourceParams,
-} from "./method-params.js";
+import { readAll, readPage, readPages } from "./list-reader.js";
 import { identity, RequestStarter } from "./request-starter.js";
 import type { TaskState } from "./task-types.js";
 import { TaskCaller, type TaskHandle, type TaskUpdate } from "./tasks/index.js";
@@ -221,7 +222,7 @@ export abstract class ModernClient {
   complete(params: CompletionParams, options: CallOptions & WithDetail): Promise<DetailedResult<CompleteResult>>;
   complete(params: CompletionParams, options?: CallOptions): Promise<CompleteResult>;
   complete(params: CompletionParams, options: CallOptions & Partial<WithDetail> = {}): Promise<unknown> {
-    return this.#requests.call("completion/complete", () => completionParams(params), options, parseCompletion);
+    return this.#requests.call("completion/complete", () => completionParams(params), options, readCompletion);
   }
 
   /**
@@ -297,17 +298,4 @@ export abstract class ModernClient {
     this.#subscriptions.close();
     return this.#requests.close();
   }
-}
-
-function withArray(method: string, member: string): (result: JsonObject) => JsonObject {
-  return (result) => {
-    if (Array.isArray(result[member])) return result;
-    throw invalidAnswer(`${method} without ${member}`);
-  };
-}
-
-function parseCompletion(result: JsonObject): JsonObject {
-  const { completion } = result;
-  if (isJsonObject(completion) && Array.isArray(completion["values"])) return result;
-  throw invalidAnswer("completion/complete without values");
 }

@@ -1,5 +1,11 @@
-import { RemoteConnectorError } from "../errors.js";
-import { encodeHeaderValue, isJsonObject, type JsonObject, type MirroredHeader, RawJson } from "../protocol/index.js";
+import {
+  encodeHeaderValue,
+  isJsonObject,
+  type JsonObject,
+  type MirroredHeader,
+  RawJson,
+  refuseArgument,
+} from "../protocol/index.js";
 import { encodeJson } from "./encode-json.js";
 
 /** A request before it has an id: what its body and its headers say. */
@@ -127,11 +133,4 @@ export function encodeHeaders(
   if (request.name !== undefined) headers.push("Mcp-Name", encodeHeaderValue(request.name));
   for (const { header, value } of mirrored) headers.push(header, encodeHeaderValue(value));
   return headers;
-}
-
-export function refuseArgument(argument: string, reason: string): never {
-  throw new RemoteConnectorError("invalid_argument", {
-    message: `The argument ${argument} ${reason}.`,
-    details: { argument, reason },
-  });
 }

@@ -4,6 +4,7 @@ import {
   type Diagnostic,
   type JsonObject,
   type MirroredHeader,
+  refuseArgument,
   type WithDetail,
 } from "../protocol/index.js";
 import { type Deadlines, LIFECYCLE_TIMEOUT_MS, resolveDeadlines, Settlement } from "../transport/index.js";
@@ -21,7 +22,8 @@ import type { ModernClientConfig } from "./client-options.js";
 import { ModernCall } from "./modern-call.js";
 import { ModernNotice } from "./modern-notice.js";
 import { ResponseCache } from "./response-cache.js";
-import { type OutgoingRequest, prepareNotice, prepareRequest, readInput, refuseArgument } from "./request-message.js";
+import { TaskNews } from "./task-news.js";
+import { type OutgoingRequest, prepareNotice, prepareRequest, readInput } from "./request-message.js";
 
 /** Makes of a call's outcome what its caller gets. May throw a `RemoteConnectorError`. */
 export type Shape<T> = (result: JsonObject, outcome: CallOutcome) => T;
@@ -38,6 +40,8 @@ interface CallExtras {
 export class RequestStarter {
   readonly config: ModernClientConfig;
   readonly channel: Channel;
+  /** What is heard of tasks. */
+  readonly news = new TaskNews();
   readonly #context: CallContext;
   readonly #waits = new OpenWaits();
   #lastId = 0;
@@ -46,7 +50,14 @@ export class RequestStarter {
     this.config = config;
     const cache = config.cache === undefined ? undefined : new ResponseCache(config.cache);
     const nextId = (): number => this.nextId();
-    this.channel = open({ nextId, heed: (method, params) => cache?.heed(method, params) });
+    const { news } = this;
+    this.channel = open({
+      nextId,
+      heed: (method, params) => {
+        cache?.heed(method, params);
+        news.heed(method, params);
+      },
+    });
     const { channel } = this;
     this.#context = {
       config,

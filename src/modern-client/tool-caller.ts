@@ -9,6 +9,7 @@ import {
   mirrorArguments,
   type MirroredHeader,
   type RawListPage,
+  refuseArgument,
   type ToolCall,
   type ToolContract,
   toolEntries,
@@ -27,7 +28,7 @@ import type { KnownContract } from "./contract-book.js";
 import { ContractResolver } from "./contract-resolver.js";
 import { invalidOutput, judgeOutput, unjudgedOutput } from "./output-check.js";
 import { PageSource, settleFailedWalk } from "./page-source.js";
-import { type OutgoingRequest, prepareToolCall, refuseArgument } from "./request-message.js";
+import { type OutgoingRequest, prepareToolCall } from "./request-message.js";
 import {
   type DetailableOptions,
   detailed,

@@ -16,6 +16,7 @@ import { NotificationRelay } from "../notification-relay.js";
 import { encodeBody } from "../request-message.js";
 import { withTrace } from "../request-meta.js";
 import { tellOf, toldOwner } from "../told-exchange.js";
+import type { TaskNews } from "../task-news.js";
 import type { ListenPlan } from "./listen-options.js";
 import { readNotification } from "./read-notification.js";
 import { readEnd, readError, type SubscriptionEnd } from "./subscription-end.js";
@@ -25,6 +26,8 @@ import type { SubscriptionFilter } from "./subscription-filter.js";
 export interface ListenContext {
   readonly config: ModernClientConfig;
   readonly channel: Channel;
+  /** What is heard of tasks. */
+  readonly news: TaskNews;
   nextId(): number;
 }
 
@@ -56,6 +59,7 @@ export class ListenExchange implements RequestOwner {
   /** Runs until the acknowledgement. */
   #deadline: Lifetime | undefined;
   #acknowledged: SubscriptionFilter | undefined;
+  #unfollow: (() => void) | undefined;
   #reconnected = false;
   #versionTried = false;
   /** Of the message that is being received. */
@@ -146,6 +150,7 @@ export class ListenExchange implements RequestOwner {
     switch (verdict.kind) {
       case "acknowledged":
         this.#acknowledged = verdict.filter;
+        this.#unfollow = this.#context.news.follow(verdict.filter.taskIds);
         this.#deadline?.close();
         this.#told?.end(resultOfAnswer({}));
         this.#owner.onAcknowledged(verdict.filter);
@@ -223,6 +228,7 @@ export class ListenExchange implements RequestOwner {
     if (this.#ended) return;
     this.#ended = true;
     this.#deadline?.close();
+    this.#unfollow?.();
     this.#told?.end("error" in end ? resultOfError(end.error) : resultOfAbort(delivery));
     if (this.#endedByServer) this.#request?.drop();
     else this.#request?.cancel();

@@ -1,5 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../protocol/index.js";
-import { refuseArgument } from "../request-message.js";
+import { isJsonObject, type JsonObject, refuseArgument } from "../../protocol/index.js";
 
 /**
  * What a subscription is about. Extensions have further members, which are sent as they are.
@@ -12,6 +11,8 @@ export interface SubscriptionFilter {
   readonly resourcesListChanged?: boolean | undefined;
   /** URIs of resources; a server may tell of what lies below one, too. */
   readonly resourceSubscriptions?: readonly string[] | undefined;
+  /** Ids of tasks, of the extension `io.modelcontextprotocol/tasks`. Tasks that are told of are looked at less often. */
+  readonly taskIds?: readonly string[] | undefined;
   readonly [member: string]: unknown;
 }
 
@@ -27,6 +28,9 @@ export function checkFilter(filter: SubscriptionFilter): void {
   const uris = filter.resourceSubscriptions;
   if (uris !== undefined && !isListOfStrings(uris)) {
     refuseArgument("filter.resourceSubscriptions", "must be a list of strings");
+  }
+  if (filter.taskIds !== undefined && !isListOfStrings(filter.taskIds)) {
+    refuseArgument("filter.taskIds", "must be a list of strings");
   }
 }
 

@@ -44,8 +44,8 @@ export class Subscriptions {
   }
 
   #context(): ListenContext {
-    const { config, channel } = this.#requests;
-    return { config, channel, nextId: () => this.#requests.nextId() };
+    const { config, channel, news } = this.#requests;
+    return { config, channel, news, nextId: () => this.#requests.nextId() };
   }
 
   readonly #forget = (subscription: OpenSubscription | ReopeningSubscription): void => {

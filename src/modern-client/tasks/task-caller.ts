@@ -1,11 +1,11 @@
 import { deliveryOf } from "../../errors.js";
 import { refuseOption } from "../../options.js";
-import { type Diagnostic, isJsonObject, type JsonObject } from "../../protocol/index.js";
+import { type Diagnostic, isJsonObject, type JsonObject, refuseArgument } from "../../protocol/index.js";
 import { Settlement } from "../../transport/index.js";
 import { type CallOptions, checkCallOptions, type ToolCallOptions } from "../call-options.js";
 import type { CallOutcome, CallPlan } from "../call-plan.js";
 import { encodeJson } from "../encode-json.js";
-import { prepareRequest, refuseArgument } from "../request-message.js";
+import { prepareRequest } from "../request-message.js";
 import { type DetailableOptions, identity, rejected, type RequestStarter, shapeOf } from "../request-starter.js";
 import type { Task } from "../task-types.js";
 import { parseTask } from "./task.js";

@@ -45,6 +45,8 @@ export class TaskRun<T> {
   #seenAt: number | undefined;
   #requests = 0;
   #toldOfType = false;
+  /** What had been heard of the task when it was last looked at. */
+  #heardBefore: number | undefined;
 
   constructor(plan: TaskRunPlan<T>) {
     this.#plan = plan;
@@ -82,17 +84,29 @@ export class TaskRun<T> {
   }
 
   #pause(task: Task): void {
-    const { clock, readRetries } = this.#plan.starter.config;
-    const delayMs = pollDelayMs(task.pollIntervalMs, readRetries.random);
+    const { starter, taskId } = this.#plan;
+    const { config, news } = starter;
+    const { clock, readRetries } = config;
+    const heard = news.heardOf(taskId);
+    // What was heard while it was looked at may be newer than what was seen.
+    const isTold = heard !== undefined && heard === this.#heardBefore;
+    const delayMs = pollDelayMs(task.pollIntervalMs, readRetries.random, isTold);
     const begin = (signal: AbortSignal): Promise<void> =>
       new Promise((resolve) => {
-        const cancel = clock.schedule(delayMs, resolve);
-        signal.addEventListener("abort", cancel, { once: true });
+        const cancel = clock.schedule(delayMs, () => end());
+        const forget = news.watch(taskId, () => end());
+        const end = (): void => {
+          cancel();
+          forget();
+          resolve();
+        };
+        signal.addEventListener("abort", end, { once: true });
       });
     this.#await(begin, () => this.#look());
   }
 
   #look(): void {
+    this.#heardBefore = this.#plan.starter.news.heardOf(this.#plan.taskId);
     const begin = (signal: AbortSignal): Promise<CallOutcome> =>
       this.#request({ method: "tasks/get", shape: (outcome) => outcome }, signal);
     this.#await(begin, (outcome) => this.#observe(outcome));
