@@ -2,7 +2,14 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { afterEach, expect, it } from "vitest";
-import { answerResult, likeModernServer, resetAt, ScriptedServer, withFaults } from "../../../src/testing/index.js";
+import {
+  answerResult,
+  likeLegacyServer,
+  likeModernServer,
+  resetAt,
+  ScriptedServer,
+  withFaults,
+} from "../../../src/testing/index.js";
 import type { ScriptedTool } from "../../../src/testing/index.js";
 
 const open: ScriptedServer[] = [];
@@ -17,9 +24,9 @@ async function serve(...tools: ScriptedTool[]): Promise<string> {
   return server.url;
 }
 
-/** The lines that an example, built, writes about the server at `url`. */
-async function run(example: string, url: string): Promise<string[]> {
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, [`build/examples/${example}.js`, url]);
+/** The lines that an example, built, writes about the server at `url`, or about one that is a command. */
+async function run(example: string, ...args: readonly string[]): Promise<string[]> {
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [`build/examples/${example}.js`, ...args]);
   expect(stderr).toBe("");
   return stdout.trimEnd().split("\n");
 }
@@ -68,3 +75,18 @@ it.each(["elicitation", "delivery-verdict", "own-fetch", "resume-task", "subscri
     expect(await readFile("docs/modern-client.md", "utf8")).toContain(`\`\`\`ts\n${source}\`\`\``);
   },
 );
+
+it("L-19, L-22: the example for servers of any era probes an old one once, over HTTP and as a program", async () => {
+  const server = await ScriptedServer.start(likeLegacyServer({ tools: [{ name: "echo" }], revision: "2025-06-18" }));
+  open.push(server);
+  expect(await run("any-era", server.url)).toEqual(["first legacy 2025-06-18 echo", "second legacy 2025-06-18 echo"]);
+  expect(server.requests.filter(({ method }) => method === "server/discover")).toHaveLength(1);
+  const modern = await serve({ name: "echo" });
+  expect(await run("any-era", modern)).toEqual(["first modern 2026-07-28 echo", "second modern 2026-07-28 echo"]);
+  const program = [process.execPath, "build/test/programs/scripted-stdio-server.js", '{"revision":"2025-03-26"}'];
+  const lines = await run("any-era", ...program);
+  expect(lines.map((line) => line.split(" ").slice(0, 3))).toEqual([
+    ["first", "legacy", "2025-03-26"],
+    ["second", "legacy", "2025-03-26"],
+  ]);
+});
