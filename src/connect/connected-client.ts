@@ -30,6 +30,7 @@ import type {
   WithDetail,
 } from "../protocol/index.js";
 import { Settlement } from "../transport/index.js";
+import { wasRefused } from "./doubts-era.js";
 import type { EraKeeper } from "./era-keeper.js";
 import type {
   Era,
@@ -80,7 +81,7 @@ export class ConnectedClient implements McpClient {
   callTool(call: ToolCall, options: McpToolCallOptions & WithDetail): Promise<DetailedResult<CallToolResult>>;
   callTool(call: ToolCall, options?: McpToolCallOptions): Promise<CallToolResult>;
   callTool(call: ToolCall, options: McpToolCallOptions & Partial<WithDetail> = {}): Promise<unknown> {
-    return this.#run(options, (client, given) => client.callTool(call, given));
+    return this.#run(options, (client, given) => client.callTool(call, given), "acts");
   }
 
   listResources(
@@ -150,7 +151,7 @@ export class ConnectedClient implements McpClient {
   ): Promise<DetailedResult<JsonObject>>;
   request(method: string, params?: JsonObject, options?: McpCallOptions): Promise<JsonObject>;
   request(method: string, params?: JsonObject, options: Detailable = {}): Promise<unknown> {
-    return this.#run(options, (client, given) => client.request(method, params, given));
+    return this.#run(options, (client, given) => client.request(method, params, given), "acts");
   }
 
   listen(filter: SubscriptionFilter, options: ListenOptions = {}): Subscription {
@@ -170,10 +171,14 @@ export class ConnectedClient implements McpClient {
     return this.#keeper.close();
   }
 
-  #run<T, O extends McpCallOptions>(options: O, make: (client: EraClient, options: O) => Promise<T>): Promise<T> {
-    const settlement = new Settlement<T>(options.onSettled);
-    const given = options.onSettled === undefined ? options : { ...options, onSettled: undefined };
-    this.#attempt(settlement, given, make);
+  #run<T, O extends McpCallOptions>(
+    options: O,
+    make: (client: EraClient, options: O) => Promise<T>,
+    effect: "reads" | "acts" = "reads",
+  ): Promise<T> {
+    const settlement = new Settlement<T>(options?.onSettled);
+    const given = options?.onSettled === undefined ? options : { ...options, onSettled: undefined };
+    this.#attempt(settlement, given, make, effect);
     return settlement.promise;
   }
 
@@ -181,10 +186,17 @@ export class ConnectedClient implements McpClient {
     settlement: Settlement<T>,
     options: O,
     make: (client: EraClient, options: O) => Promise<T>,
-    isLast = false,
+    effect: "reads" | "acts" | "ends",
   ): void {
     const session = this.#keeper.take();
-    const call = make(session.client, options);
+    let call: Promise<T>;
+    try {
+      call = make(session.client, options);
+    } catch (error) {
+      this.#keeper.release(session, false);
+      settlement.abort(error, "not_sent");
+      return;
+    }
     call.then(
       (value) => {
         this.#keeper.release(session, true);
@@ -193,19 +205,26 @@ export class ConnectedClient implements McpClient {
       (error: unknown) => {
         this.#keeper.release(session, false);
         const delivery = deliveryOf(call) ?? (isRemoteConnectorError(error) ? error.delivery : "unknown");
-        if (isLast || !this.#keeper.doubts(session, error)) {
+        if (effect === "ends" || !this.#keeper.doubts(session, error)) {
           settlement.abort(error, delivery);
           return;
         }
         const { signal } = options;
         // What is known when the caller gives up meanwhile is what led here.
         const onAbort = (): void => settlement.abort(signal?.reason, delivery);
+        if (signal?.aborted === true) {
+          onAbort();
+          return;
+        }
         signal?.addEventListener("abort", onAbort);
         void this.#keeper.recheck(session).then((hasChanged) => {
           signal?.removeEventListener("abort", onAbort);
           if (signal?.aborted === true) return;
-          if (hasChanged) this.#attempt(settlement, options, make, true);
-          else settlement.abort(error, delivery);
+          if (hasChanged && (effect === "reads" || wasRefused(error, delivery))) {
+            this.#attempt(settlement, options, make, "ends");
+          } else {
+            settlement.abort(error, delivery);
+          }
         });
       },
     );

@@ -1,5 +1,5 @@
-import { type AnyRemoteConnectorError, isRemoteConnectorError } from "../errors.js";
-import { classifyProbe, type EraVerdict, type ProbeContext } from "../protocol/index.js";
+import { type AnyRemoteConnectorError, type Delivery, isRemoteConnectorError } from "../errors.js";
+import { classifyProbe, type EraVerdict, type ProbeContext, RpcCode } from "../protocol/index.js";
 import type { Era } from "./mcp-client.js";
 
 /** What is known of the era that a call relied on. */
@@ -29,6 +29,36 @@ export function doubtsEra(failure: unknown, { era, isProven }: EraStanding, cont
   const { kind } = judgeFailure(failure, context);
   if (era === "legacy") return kind === "modern_refused" || kind === "no_revision" || isRefusal(kind, error);
   return isRefusal(kind, error) || (kind === "initialize" && (!isProven || error !== failure));
+}
+
+/** Errors by which a server says that it did not run what it was asked for. */
+const REFUSING_CODES: ReadonlySet<number> = new Set([
+  RpcCode.parseError,
+  RpcCode.invalidRequest,
+  RpcCode.methodNotFound,
+  RpcCode.invalidParams,
+  RpcCode.headerMismatch,
+  RpcCode.missingRequiredClientCapability,
+  RpcCode.unsupportedProtocolVersion,
+]);
+
+/**
+ * Whether a call that failed so was refused before anything could act, so that it can be made again in another era. Pure.
+ *
+ * That a server was replaced says nothing of which one it was that answered: the one before may have run the call.
+ */
+export function wasRefused(failure: unknown, delivery: Delivery | undefined): boolean {
+  if (!isRemoteConnectorError(failure)) return false;
+  if (delivery === "not_sent" || failure.code === "unsupported_version") return true;
+  if (delivery !== "answered") return false;
+  if (failure.code === "unexpected_answer") return isClientError(failure.details.status);
+  if (failure.code !== "peer_error") return false;
+  const { httpStatus, rpcCode } = failure.details;
+  return REFUSING_CODES.has(rpcCode) || (httpStatus !== undefined && isClientError(httpStatus));
+}
+
+function isClientError(status: number): boolean {
+  return status >= 400 && status < 500;
 }
 
 /** A process that was found to speak no modern revision is refused as a whole; what it said is the cause. */

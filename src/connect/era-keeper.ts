@@ -1,16 +1,15 @@
 import { RemoteConnectorError } from "../errors.js";
 import { MODERN_REVISION, type Revision } from "../protocol/index.js";
 import type { ConnectConfig } from "./connect-options.js";
-import { doubtsEra } from "./doubts-era.js";
+import { doubtsEra, type EraStanding } from "./doubts-era.js";
 import { type FoundEra, probe, probeModern, remember } from "./find-era.js";
 import { LegacyFace } from "./legacy-face.js";
-import type { Era, EraClient } from "./mcp-client.js";
+import type { EraClient } from "./mcp-client.js";
 import type { NotificationFan } from "./notification-fan.js";
 import { Search } from "./search.js";
 
 /** The client of one era, for as long as the server is of it. */
-export interface EraSession {
-  readonly era: Era;
+export interface EraSession extends EraStanding {
   readonly client: EraClient;
   revision(): Revision;
 }
@@ -19,6 +18,8 @@ interface KeptSession extends EraSession {
   isProven: boolean;
   /** Calls and subscriptions that run on it. */
   uses: number;
+  /** Another one takes its place: nothing more is to be heard on it. */
+  onReplaced(): void;
 }
 
 /**
@@ -65,12 +66,10 @@ export class EraKeeper {
 
   /** Whether a failure on this session is a reason to look at the server's era again. */
   doubts(used: EraSession, failure: unknown): boolean {
-    const session = this.#find(used);
-    if (session === undefined || this.#closed !== undefined) return false;
+    if (this.#closed !== undefined || !doubtsEra(failure, used, this.#config)) return false;
     // It was replaced meanwhile.
-    if (session !== this.#session) return true;
-    const isDue = !session.isProven || this.#config.clock.now() - this.#checkedAt >= this.#config.recheckPauseMs;
-    return (isDue || this.#checking !== undefined) && doubtsEra(failure, session, this.#config);
+    if (used !== this.#session || this.#checking !== undefined) return true;
+    return !used.isProven || this.#config.clock.now() - this.#checkedAt >= this.#config.recheckPauseMs;
   }
 
   /** Looks at the server's era. Whether another session has taken the place of this one. Never rejects. */
@@ -118,6 +117,7 @@ export class EraKeeper {
 
   #replace(old: KeptSession, session: KeptSession): void {
     this.#session = session;
+    old.onReplaced();
     if (old.uses > 0) this.#retired.add(old);
     else void old.client.close();
   }
@@ -131,12 +131,25 @@ export class EraKeeper {
   #sessionOf(found: FoundEra): KeptSession {
     if (found.era === "modern") {
       const { client, isProven } = found;
-      return { era: "modern", client, revision: () => MODERN_REVISION, isProven, uses: 0 };
+      // Its subscriptions have streams of their own, which tell of their ends.
+      return { era: "modern", client, revision: () => MODERN_REVISION, isProven, uses: 0, onReplaced: nothing };
     }
     const { client, ended } = found;
     const face = new LegacyFace(client, ended, this.#fan, this.#config);
-    return { era: "legacy", client: face, revision: () => client.revision, isProven: true, uses: 0 };
+    const onReplaced = (): void => face.breakSubscriptions(eraChanged());
+    return { era: "legacy", client: face, revision: () => client.revision, isProven: true, uses: 0, onReplaced };
   }
+}
+
+function eraChanged(): RemoteConnectorError<"stream_ended"> {
+  return new RemoteConnectorError("stream_ended", {
+    message: "The server was replaced by one of another era, which has to be subscribed to anew.",
+    details: { reason: "the server is of another era now" },
+  });
+}
+
+function nothing(): void {
+  // Nothing of it is ours to end.
 }
 
 const CLOSED = { message: "The client is closed.", details: { reason: "client closed" } };

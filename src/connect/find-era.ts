@@ -18,11 +18,11 @@ export type FoundEra =
   | { readonly era: "modern"; readonly client: ModernClient; readonly isProven: boolean }
   | ({ readonly era: "legacy"; readonly isOld: boolean } & OpenLegacy);
 
-/** What the search for an era takes: where notifications of a legacy server go, and when it must be over. */
+/** What the search for an era takes. */
 export interface EraSearch {
+  /** Fires when it must be over. */
   readonly signal: AbortSignal;
-  /** What is left of the deadline, in milliseconds. */
-  readonly timeLeftMs: () => number;
+  /** Where notifications of a legacy server go. */
   readonly onNotification: (notification: Notification) => unknown;
 }
 
@@ -35,14 +35,15 @@ export interface EraSearch {
 export async function findEra(config: ConnectConfig, search: EraSearch): Promise<FoundEra> {
   const legacy = config.accepts.filter(isLegacyRevision);
   if (!config.accepts.some(isModernRevision)) return openLegacy(config, search, legacy);
-  const record = legacy.length === 0 ? undefined : await recall(config);
+  const record = legacy.length === 0 ? undefined : await recall(config, search.signal);
   if (record?.era === "modern") return { era: "modern", client: config.openModern(), isProven: false };
   if (record?.era !== "legacy") return probe(config, search);
   try {
     const isOld = config.wallNow() - record.decidedAt >= config.recheckLegacyAfterMs;
     return await openLegacy(config, search, legacy, isOld);
   } catch (error) {
-    if (!isRefusal(error, config)) throw error;
+    // The end of the search says nothing, whatever the caller's reason looks like.
+    if (search.signal.aborted || !isRefusal(error, config)) throw error;
     remember(config, undefined);
     return probe(config, search);
   }
@@ -90,7 +91,8 @@ export async function probe(config: ConnectConfig, search: EraSearch): Promise<F
 async function discover(client: ModernClient, { over }: ConnectConfig, search: EraSearch): Promise<void> {
   // Over stdio another attempt would be another process.
   const maxReadRetries = over === "stdio" ? 0 : undefined;
-  await client.discover({ signal: search.signal, totalTimeoutMs: search.timeLeftMs(), maxReadRetries });
+  // The signal is the deadline.
+  await client.discover({ signal: search.signal, totalTimeoutMs: Infinity, maxReadRetries });
 }
 
 /** Writes the era down, or forgets it. */
@@ -106,13 +108,24 @@ export function remember(config: ConnectConfig, era: EraRecord["era"] | undefine
   }
 }
 
-async function recall(config: ConnectConfig): Promise<EraRecord | undefined> {
+/** Rejects with the signal's reason, however long the memory takes. */
+async function recall(config: ConnectConfig, signal: AbortSignal): Promise<EraRecord | undefined> {
   try {
-    return await config.memory?.read(config.memoryKey);
+    return await unlessAborted(signal, config.memory?.read(config.memoryKey));
   } catch {
+    if (signal.aborted) throw signal.reason;
     config.onDiagnostic(MEMORY_FAILED);
     return undefined;
   }
+}
+
+function unlessAborted<T>(signal: AbortSignal, value: T | PromiseLike<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason);
+    signal.addEventListener("abort", onAbort);
+    const listenNoMore = (): void => signal.removeEventListener("abort", onAbort);
+    Promise.resolve(value).then(resolve, reject).finally(listenNoMore);
+  });
 }
 
 async function openLegacy(

@@ -53,6 +53,7 @@ export class LegacyFace implements EraClient {
   readonly #subscriptions: LegacySubscriptions;
   /** Tools that can only be called as tasks of a kind that this package doesn't speak. */
   readonly #taskTools = new Set<string>();
+  readonly #closing = new AbortController();
   #logLevel: string | undefined;
 
   constructor(
@@ -64,7 +65,12 @@ export class LegacyFace implements EraClient {
     this.#client = client;
     this.#ports = ports;
     this.#subscriptions = new LegacySubscriptions(client, fan);
-    void ended?.then((error) => this.#subscriptions.breakAll(error));
+    void ended?.then((error) => this.breakSubscriptions(error));
+  }
+
+  /** Nothing is to be heard of the server any more: every subscription, those to come included, ends as broken. */
+  breakSubscriptions(error: RemoteConnectorError): void {
+    this.#subscriptions.breakAll(error);
   }
 
   discover(options: McpCallOptions & WithDetail): Promise<DetailedResult<DiscoverResult>>;
@@ -114,7 +120,7 @@ export class LegacyFace implements EraClient {
   callTool(call: ToolCall, options: McpToolCallOptions & WithDetail): Promise<DetailedResult<CallToolResult>>;
   callTool(call: ToolCall, options?: McpToolCallOptions): Promise<CallToolResult>;
   callTool(call: ToolCall, options: McpToolCallOptions & Partial<WithDetail> = {}): Promise<unknown> {
-    if (this.#taskTools.has(call.name)) return this.#refuse(options, "tasks of revision 2025-11-25");
+    if (isJsonObject(call) && this.#taskTools.has(call.name)) return this.#refuse(options, "tasks of revision 2025-11-25");
     return this.#run(options, (given) => this.#client.callTool(call, given));
   }
 
@@ -193,6 +199,7 @@ export class LegacyFace implements EraClient {
   }
 
   async close(): Promise<void> {
+    this.#closing.abort(closedWhileVisiting());
     this.#subscriptions.closeAll();
     await this.#client.close();
   }
@@ -235,8 +242,13 @@ export class LegacyFace implements EraClient {
           settlement.abort(error, delivery);
           return;
         }
-        const signal = given.signal ?? new AbortController().signal;
+        const closing = this.#closing.signal;
+        const signal = given.signal === undefined ? closing : AbortSignal.any([given.signal, closing]);
         const onAbort = (): void => settlement.abort(signal.reason, delivery);
+        if (signal.aborted) {
+          onAbort();
+          return;
+        }
         signal.addEventListener("abort", onAbort);
         void visitAll(visits, { server: { origin, info: this.#client.serverInfo }, signal }).then((isConsent) => {
           signal.removeEventListener("abort", onAbort);
@@ -289,6 +301,15 @@ function toolsOf(page: ListToolsResult | DetailedResult<ListToolsResult>): reado
 
 function isPage(page: ListToolsResult | DetailedResult<ListToolsResult>): page is ListToolsResult {
   return "tools" in page;
+}
+
+/** The server's refusal is known; the call was not made again. */
+function closedWhileVisiting(): RemoteConnectorError<"cancelled"> {
+  return new RemoteConnectorError("cancelled", {
+    message: "The client is closed.",
+    delivery: "answered",
+    details: { reason: "client closed" },
+  });
 }
 
 function ignore(): void {

@@ -6,28 +6,19 @@ import type { NotificationFan } from "./notification-fan.js";
 
 /** The one deadline of everything that it takes to find an era and to open a client, joined with the caller's signal. */
 export class Search implements EraSearch {
-  readonly #config: ConnectConfig;
   readonly #fan: NotificationFan;
-  readonly #startedAt: number;
   readonly #over = new AbortController();
   readonly #cancelTimer: (() => void) | undefined;
   readonly signal: AbortSignal;
 
   constructor(config: ConnectConfig, fan: NotificationFan, signal: AbortSignal | undefined) {
     const { clock, lifecycleTimeoutMs } = config;
-    this.#config = config;
     this.#fan = fan;
-    this.#startedAt = clock.now();
     this.signal = signal === undefined ? this.#over.signal : AbortSignal.any([signal, this.#over.signal]);
     if (lifecycleTimeoutMs !== Infinity) {
       this.#cancelTimer = clock.schedule(lifecycleTimeoutMs, () => this.#over.abort(tookTooLong(lifecycleTimeoutMs)));
     }
   }
-
-  readonly timeLeftMs = (): number => {
-    const { clock, lifecycleTimeoutMs } = this.#config;
-    return Math.max(1, lifecycleTimeoutMs - (clock.now() - this.#startedAt));
-  };
 
   readonly onNotification = (notification: Notification): void => this.#fan.tell(notification);
 

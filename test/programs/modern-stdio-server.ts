@@ -135,6 +135,10 @@ async function callTool(message: Message): Promise<void> {
     case "raw":
       process.stdout.write(`{"jsonrpc":"2.0","id":${String(message.id)},"result":${String(args["json"])}}\n`);
       return;
+    case "write": {
+      const { message: said } = args;
+      return write({ id: message.id, ...(typeof said === "object" ? said : {}) });
+    }
     case "progress": {
       const progressToken = message.params?._meta?.progressToken;
       for (const progress of [1, 2, 2]) {
