@@ -54,6 +54,7 @@ type Answer<T> = T | PromiseLike<T>;
  * request. What a handler throws ends the call with `handler_failed` (`answered`).
  */
 export interface InputHandlers {
+  /** Who fills in forms, and who visits pages; each stands for its own mode. */
   readonly elicitation?:
     | {
         /** Members that the answer leaves out get the schema's defaults. */
@@ -61,6 +62,7 @@ export interface InputHandlers {
         readonly url?: ((request: UrlRequest, context: InputContext) => Answer<UrlAnswer>) | undefined;
       }
     | undefined;
+  /** Who asks a model on the server's behalf. */
   readonly sampling?:
     | {
         /** Takes the params of `sampling/createMessage` as they came, and gives its result. `maxTokens` must be respected. */
@@ -71,6 +73,7 @@ export interface InputHandlers {
         readonly context?: boolean | undefined;
       }
     | undefined;
+  /** Who says which folders the server may know of. */
   readonly roots?: ((context: InputContext) => Answer<readonly Root[]>) | undefined;
 }
 
