@@ -9,6 +9,7 @@ const TABLES = [
   ["ModernStreamableHTTPClientOptions", "src/modern-client/http-client-options.ts"],
   ["ModernStdioClientOptions", "src/modern-client/stdio/stdio-options.ts"],
   ["TelemetryOptions", "src/transport/telemetry.ts"],
+  ["EndpointOptions", "src/transport/endpoint-options.ts"],
   ["TransportOptions", "src/transport/transport-options.ts"],
   ["DeadlineOptions", "src/transport/transport-options.ts"],
   ["ProcessOptions", "src/transport/process-options.ts"],

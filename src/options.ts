@@ -76,3 +76,9 @@ function editDistance(a: string, b: string): number {
   }
   return row[b.length] ?? 0;
 }
+
+/** Throws `invalid_options` for what can't be called. */
+export function functionOption<F>(option: string, value: F | undefined, fallback: F): F {
+  if (value !== undefined && typeof value !== "function") refuseOption(option, "must be a function");
+  return value ?? fallback;
+}

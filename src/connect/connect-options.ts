@@ -26,6 +26,7 @@ import {
 import { type Clock, LIFECYCLE_TIMEOUT_MS, parseEndpoint, systemClock } from "../transport/index.js";
 import type { EraFactories } from "./era-factories.js";
 import { type EraMemory, eraKey } from "./era-memory.js";
+import { checkEraOptions, LEGACY_HTTP, LEGACY_STDIO, MODERN_HTTP, MODERN_STDIO } from "./era-option-names.js";
 import { openLegacyHttp } from "./open-legacy-http.js";
 
 /** What {@link connect} can be told, whatever carries the messages. */
@@ -72,7 +73,11 @@ export interface ConnectHttpOptions extends SharedConnectOptions, Common<ModernH
 /** How a server that is a child process is started. Options of one era alone stand under its name. */
 export interface ConnectStdioOptions
   extends SharedConnectOptions, Common<ModernStdioClientOptions, LegacyStdioOptions> {
-  readonly modern?: Partial<Omit<ModernStdioClientOptions, keyof LegacyStdioOptions | Shared>> | undefined;
+  /** Told of the end of each process that was ready, once, with the error of what it was given. What it throws is ignored. */
+  readonly onProcessEnd?: ((error: RemoteConnectorError) => unknown) | undefined;
+  readonly modern?:
+    | Partial<Omit<ModernStdioClientOptions, keyof LegacyStdioOptions | Shared | "onProcessEnd">>
+    | undefined;
   readonly legacy?: Partial<Omit<LegacyStdioOptions, keyof ModernStdioClientOptions | Shared>> | undefined;
 }
 
@@ -136,7 +141,9 @@ function factoriesOf(options: ConnectOptions): EraFactories & Pick<ConnectConfig
 }
 
 function httpFactories(options: ConnectHttpOptions): EraFactories & Pick<ConnectConfig, "memoryKey" | "origin"> {
-  const { modern, legacy, ...rest } = options;
+  const { modern = {}, legacy = {}, ...rest } = options;
+  checkEraOptions(modern, MODERN_HTTP);
+  checkEraOptions(legacy, LEGACY_HTTP);
   const { shared, common } = split(rest);
   const { clientInfo, handlers, onDiagnostic, wallNow, lifecycleTimeoutMs, authorizationContext = "" } = shared;
   const { random, maxReadRetries, ...ofBothTransports } = common;
@@ -165,7 +172,9 @@ function httpFactories(options: ConnectHttpOptions): EraFactories & Pick<Connect
 }
 
 function stdioFactories(options: ConnectStdioOptions): EraFactories & Pick<ConnectConfig, "memoryKey" | "origin"> {
-  const { modern, legacy, ...rest } = options;
+  const { modern = {}, legacy = {}, onProcessEnd, ...rest } = options;
+  checkEraOptions(modern, MODERN_STDIO);
+  checkEraOptions(legacy, LEGACY_STDIO);
   const { shared, common } = split(rest);
   const { clientInfo, handlers, onDiagnostic, wallNow, lifecycleTimeoutMs, authorizationContext = "" } = shared;
   const { command, args = [], cwd = "" } = options;
@@ -173,7 +182,8 @@ function stdioFactories(options: ConnectStdioOptions): EraFactories & Pick<Conne
     over: "stdio",
     origin: `stdio:${command}`,
     memoryKey: eraKey(["stdio", command, ...args, cwd, authorizationContext]),
-    openModern: () => new ModernStdioClient({ ...common, ...modern, clientInfo, handlers, onDiagnostic, wallNow }),
+    openModern: () =>
+      new ModernStdioClient({ ...common, ...modern, onProcessEnd, clientInfo, handlers, onDiagnostic, wallNow }),
     openLegacy: ({ revisions, signal, onNotification }) =>
       LegacyStdioClient.connect({
         ...common,
@@ -185,7 +195,11 @@ function stdioFactories(options: ConnectStdioOptions): EraFactories & Pick<Conne
         lifecycleTimeoutMs,
         onDiagnostic,
         onNotification,
-      }).then((client) => ({ client, ended: client.exited.then(processExited) })),
+      }).then((client) => {
+        const ended = client.exited.then(processExited);
+        void ended.then(onProcessEnd).catch(ignore);
+        return { client, ended };
+      }),
   };
 }
 
@@ -216,4 +230,8 @@ function processExited({ exitCode, signal, stderrTail }: ProcessExit): RemoteCon
   const how = signal === undefined ? `exited with code ${String(exitCode ?? "unknown")}` : `was ended by ${signal}`;
   const details = { exitCode, signal, stderrTail };
   return new RemoteConnectorError("process_exited", { message: `The server process ${how}.`, details });
+}
+
+function ignore(): void {
+  // It listens, and decides nothing.
 }

@@ -1,4 +1,4 @@
-import { deliveryOf, isRemoteConnectorError } from "../errors.js";
+import { deliveryOf, isRemoteConnectorError, RemoteConnectorError } from "../errors.js";
 import type {
   CompletionParams,
   ListenOptions,
@@ -8,26 +8,27 @@ import type {
   Subscription,
   SubscriptionFilter,
 } from "../modern-client/index.js";
-import type {
-  CallToolResult,
-  CompleteResult,
-  DetailedResult,
-  DiscoverResult,
-  EntryList,
-  GetPromptResult,
-  JsonObject,
-  ListPromptsResult,
-  ListResourcesResult,
-  ListResourceTemplatesResult,
-  ListToolsResult,
-  Prompt,
-  ReadResourceResult,
-  Resource,
-  ResourceTemplate,
-  Revision,
-  ToolCall,
-  ToolList,
-  WithDetail,
+import {
+  type CallToolResult,
+  type CompleteResult,
+  type DetailedResult,
+  type DiscoverResult,
+  type EntryList,
+  type GetPromptResult,
+  isJsonObject,
+  type JsonObject,
+  type ListPromptsResult,
+  type ListResourcesResult,
+  type ListResourceTemplatesResult,
+  type ListToolsResult,
+  type Prompt,
+  type ReadResourceResult,
+  type Resource,
+  type ResourceTemplate,
+  type Revision,
+  type ToolCall,
+  type ToolList,
+  type WithDetail,
 } from "../protocol/index.js";
 import { Settlement } from "../transport/index.js";
 import { wasRefused } from "./doubts-era.js";
@@ -176,9 +177,11 @@ export class ConnectedClient implements McpClient {
     make: (client: EraClient, options: O) => Promise<T>,
     effect: "reads" | "acts" = "reads",
   ): Promise<T> {
-    const settlement = new Settlement<T>(options?.onSettled);
-    const given = options?.onSettled === undefined ? options : { ...options, onSettled: undefined };
-    this.#attempt(settlement, given, make, effect);
+    const isGiven = isJsonObject(options);
+    const settlement = new Settlement<T>(isGiven ? options.onSettled : undefined);
+    const given = isGiven && options.onSettled !== undefined ? { ...options, onSettled: undefined } : options;
+    if (isGiven) this.#attempt(settlement, given, make, effect);
+    else settlement.fail(wrongType("invalid_options", "options"));
     return settlement.promise;
   }
 
@@ -194,7 +197,7 @@ export class ConnectedClient implements McpClient {
       call = make(session.client, options);
     } catch (error) {
       this.#keeper.release(session, false);
-      settlement.abort(error, "not_sent");
+      settlement.fail(isRemoteConnectorError(error) ? error : wrongType("invalid_argument", "params", error));
       return;
     }
     call.then(
@@ -229,4 +232,13 @@ export class ConnectedClient implements McpClient {
       },
     );
   }
+}
+
+/** What clients throw, in place of rejecting with it, for arguments that nothing can be read of. */
+function wrongType(code: "invalid_options" | "invalid_argument", name: string, cause?: unknown): RemoteConnectorError {
+  const message = `The ${name} must be an object.`;
+  const reason = "must be an object";
+  return code === "invalid_options"
+    ? new RemoteConnectorError(code, { message, details: { option: name, reason }, cause })
+    : new RemoteConnectorError(code, { message, details: { argument: name, reason }, cause });
 }

@@ -54,7 +54,8 @@ export function wasRefused(failure: unknown, delivery: Delivery | undefined): bo
   if (failure.code === "unexpected_answer") return isClientError(failure.details.status);
   if (failure.code !== "peer_error") return false;
   const { httpStatus, rpcCode } = failure.details;
-  return REFUSING_CODES.has(rpcCode) || (httpStatus !== undefined && isClientError(httpStatus));
+  if (REFUSING_CODES.has(rpcCode)) return true;
+  return httpStatus !== undefined && isClientError(httpStatus) && rpcCode !== RpcCode.internalError;
 }
 
 function isClientError(status: number): boolean {

@@ -27,7 +27,7 @@ import {
   type WithDetail,
 } from "../protocol/index.js";
 import type { InputHandlers } from "../protocol/input/index.js";
-import { Settlement } from "../transport/index.js";
+import { closedError, Settlement } from "../transport/index.js";
 import { askedVisits, visitAll } from "./asked-visits.js";
 import { LegacySubscriptions } from "./legacy-subscriptions.js";
 import type { EraClient, McpCallOptions, McpListAllToolsOptions, McpToolCallOptions } from "./mcp-client.js";
@@ -120,7 +120,8 @@ export class LegacyFace implements EraClient {
   callTool(call: ToolCall, options: McpToolCallOptions & WithDetail): Promise<DetailedResult<CallToolResult>>;
   callTool(call: ToolCall, options?: McpToolCallOptions): Promise<CallToolResult>;
   callTool(call: ToolCall, options: McpToolCallOptions & Partial<WithDetail> = {}): Promise<unknown> {
-    if (isJsonObject(call) && this.#taskTools.has(call.name)) return this.#refuse(options, "tasks of revision 2025-11-25");
+    if (isJsonObject(call) && this.#taskTools.has(call.name))
+      return this.#refuse(options, "tasks of revision 2025-11-25");
     return this.#run(options, (given) => this.#client.callTool(call, given));
   }
 
@@ -200,7 +201,7 @@ export class LegacyFace implements EraClient {
 
   async close(): Promise<void> {
     this.#closing.abort(closedWhileVisiting());
-    this.#subscriptions.closeAll();
+    this.#subscriptions.closeAll(closedError());
     await this.#client.close();
   }
 

@@ -29,7 +29,7 @@ export async function openLegacyHttp({ common, streamable }: LegacyHttpOpening):
     if (!mayBeSse(refusal)) throw refusal;
     try {
       const client = await LegacySSEClient.connect(common);
-      return { client, ended: undefined };
+      return { client, ended: client.ended };
     } catch (error) {
       throw common.signal?.aborted === true ? error : withCause(refusal, error);
     }

@@ -19,14 +19,18 @@ import {
   type Deadlines,
   LIFECYCLE_TIMEOUT_MS,
   resolveDeadlines,
+  resolveTelemetryOptions,
   systemClock,
+  Telemetry,
+  TELEMETRY_OPTION_NAMES,
+  type TelemetryOptions,
 } from "../transport/index.js";
 import { inputAnswerer } from "./answer-input.js";
 import { callHandler } from "./handlers.js";
 import type { ServerRequestAnswerer } from "./server-requests.js";
 
 /** What every client of these revisions can be told, whatever its transport. */
-export interface LegacyClientOptions extends DeadlineOptions {
+export interface LegacyClientOptions extends DeadlineOptions, TelemetryOptions {
   readonly clientInfo: Implementation;
   /** Who answers when the server asks for input. Each handler is declared as a capability, as the revision has it. */
   readonly handlers?: InputHandlers | undefined;
@@ -64,13 +68,16 @@ export interface LegacyClientConfig {
   /** Of pings and lists. */
   readonly lifecycleDeadlines: Deadlines;
   readonly walk: ListWalkLimits;
-  readonly onDiagnostic: ((diagnostic: Diagnostic) => void) | undefined;
+  /** Tells the logger, too. Never throws. */
+  readonly onDiagnostic: (diagnostic: Diagnostic) => void;
   readonly onNotification: ((notification: Notification) => unknown) | undefined;
+  readonly telemetry: Telemetry;
   readonly clock: Clock;
 }
 
 /** The names of {@link LegacyClientOptions} that are not those of deadlines. */
 export const LEGACY_CLIENT_OPTION_NAMES = [
+  ...TELEMETRY_OPTION_NAMES,
   "clientInfo",
   "clock",
   "handlers",
@@ -101,7 +108,10 @@ export function resolveLegacyClientOptions(options: LegacyClientOptions, origin:
   });
   const lifecycleTimeoutMs = durationOption("lifecycleTimeoutMs", options.lifecycleTimeoutMs, LIFECYCLE_TIMEOUT_MS);
   const loadValidator = validatorLoader(options.schemaValidator);
+  const clock = options.clock ?? systemClock;
+  const telemetry = new Telemetry(resolveTelemetryOptions(options), origin, clock);
   const onDiagnostic = (diagnostic: Diagnostic): void => {
+    telemetry.note(diagnostic);
     if (options.onDiagnostic !== undefined) callHandler(options.onDiagnostic, diagnostic, ignore);
   };
   return {
@@ -117,9 +127,10 @@ export function resolveLegacyClientOptions(options: LegacyClientOptions, origin:
       maxItems: countOption("maxItems", options.maxItems, LIST_WALK_LIMITS.maxItems),
       maxListBytes: countOption("maxListBytes", options.maxListBytes, LIST_WALK_LIMITS.maxListBytes),
     },
-    onDiagnostic: options.onDiagnostic,
+    onDiagnostic,
     onNotification: options.onNotification,
-    clock: options.clock ?? systemClock,
+    telemetry,
+    clock,
   };
 }
 

@@ -2,34 +2,41 @@ import type { RemoteConnectorError } from "../errors.js";
 import {
   type CallToolResult,
   type CompleteResult,
+  type CompletionParams,
   type DetailedResult,
   type EntryList,
   type GetPromptResult,
   type Implementation,
-  invalidAnswer,
   isJsonObject,
   type JsonObject,
   type LegacyRevision,
+  type ListParams,
   type ListPromptsResult,
   type ListResourcesResult,
   type ListResourceTemplatesResult,
   type ListToolsResult,
   type Prompt,
+  type PromptParams,
+  PROMPTS,
   RawJson,
+  readCompletion,
   recogniseMissing,
+  refuseArgument,
   type ReadResourceResult,
   type Resource,
+  type ResourceParams,
+  RESOURCES,
   type ResourceTemplate,
+  TEMPLATES,
   type ToolCall,
   type ToolList,
+  withArray,
   type WithDetail,
 } from "../protocol/index.js";
 import type { LegacyCallOptions, LegacyListAllToolsOptions } from "./call-options.js";
 import type { LegacyClientConfig } from "./client-options.js";
 import type { LegacyConnection } from "./connection.js";
-import { refuseArgument } from "./encode-line.js";
-import { PROMPTS, readAll, readAllTools, readPage, readToolsPage, RESOURCES, TEMPLATES } from "./list-reader.js";
-import type { CompletionParams, ListParams, PromptParams, ResourceParams } from "./method-params.js";
+import { readAll, readAllTools, readPage, readToolsPage } from "./list-reader.js";
 import { RequestSender } from "./request-sender.js";
 
 type Detailable = LegacyCallOptions & Partial<WithDetail>;
@@ -245,17 +252,4 @@ function nothing(): undefined {
 
 function checkText(argument: string, value: unknown): void {
   if (typeof value !== "string") refuseArgument(argument, "must be a string");
-}
-
-function withArray(method: string, member: string): (result: JsonObject) => JsonObject {
-  return (result) => {
-    if (Array.isArray(result[member])) return result;
-    throw invalidAnswer(`${method} without ${member}`);
-  };
-}
-
-function readCompletion(result: JsonObject): JsonObject {
-  const { completion } = result;
-  if (isJsonObject(completion) && Array.isArray(completion["values"])) return result;
-  throw invalidAnswer("completion/complete without values");
 }

@@ -1,5 +1,4 @@
-import { RemoteConnectorError } from "../errors.js";
-import { isJsonObject, type JsonObject, MetaKey, RawJson } from "../protocol/index.js";
+import { isJsonObject, type JsonObject, MetaKey, RawJson, refuseArgument } from "../protocol/index.js";
 import type { CallSpec } from "./connection.js";
 
 /** A request as it goes out. */
@@ -29,15 +28,6 @@ export function encodeRequest(request: RequestLine): string {
   const params = withMeta(request);
   const head = `{"jsonrpc":"2.0","id":${String(request.id)},"method":${JSON.stringify(request.method)}`;
   return params === undefined ? `${head}}` : `${head},"params":${encodeMembers(params)}}`;
-}
-
-/** Throws `invalid_argument` (`not_sent`). */
-export function refuseArgument(argument: string, reason: string, cause?: unknown): never {
-  throw new RemoteConnectorError("invalid_argument", {
-    message: `The argument ${argument} ${reason}.`,
-    details: { argument, reason },
-    cause,
-  });
 }
 
 function withMeta({ params, meta, progressToken }: RequestLine): JsonObject | undefined {

@@ -1,6 +1,10 @@
 export {
+  type CompletionParams,
   type DetailedResult,
   type EntryList,
+  type ListParams,
+  type PromptParams,
+  type ResourceParams,
   type ToolCall,
   type ToolList,
   type WithDetail,
@@ -15,6 +19,5 @@ export {
   LegacyStreamableHTTPClient,
   type LegacyStreamableHTTPClientOptions,
 } from "./http/index.js";
-export { type CompletionParams, type ListParams, type PromptParams, type ResourceParams } from "./method-params.js";
 export { LegacyStdioClient } from "./stdio-client.js";
 export { type LegacyStdioOptions } from "./stdio-options.js";

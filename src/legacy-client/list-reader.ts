@@ -1,68 +1,42 @@
 import { deliveryOf, isRemoteConnectorError } from "../errors.js";
 import {
+  checkListPage,
+  cursorIn,
   type Diagnostic,
-  EntryCheck,
+  entriesIn,
   type EntryList,
-  type EntryRules,
-  type Gathering,
-  invalidAnswer,
   type JsonObject,
-  PROMPT_RULES,
-  type Prompt,
+  type ListKind,
+  type ListParams,
   type RawListPage,
-  RESOURCE_RULES,
-  type Resource,
-  type ResourceTemplate,
-  TEMPLATE_RULES,
   toolEntries,
   type ToolList,
   ToolListCheck,
-  walkList,
+  walkEntries,
   walkTools,
   type WithDetail,
 } from "../protocol/index.js";
 import { Settlement } from "../transport/index.js";
 import type { LegacyCallOptions, LegacyListAllToolsOptions } from "./call-options.js";
 import type { ReceivedAnswer } from "./connection.js";
-import type { ListParams } from "./method-params.js";
 import { messageOf } from "./read-answer.js";
 import type { RequestSender } from "./request-sender.js";
-
-/** A list that servers have: how it is asked for, where its entries are, and what they must be. */
-interface ListSpec<Entry> {
-  readonly method: string;
-  readonly member: string;
-  readonly rules: EntryRules<Entry>;
-}
-
-export const RESOURCES: ListSpec<Resource> = {
-  method: "resources/list",
-  member: "resources",
-  rules: RESOURCE_RULES,
-};
-export const TEMPLATES: ListSpec<ResourceTemplate> = {
-  method: "resources/templates/list",
-  member: "resourceTemplates",
-  rules: TEMPLATE_RULES,
-};
-export const PROMPTS: ListSpec<Prompt> = { method: "prompts/list", member: "prompts", rules: PROMPT_RULES };
 
 type DetailableOptions = LegacyCallOptions & Partial<WithDetail>;
 
 /** One page, checked; the rest of the result is as it came. */
 export function readPage<Entry>(
   sender: RequestSender,
-  { method, member, rules }: ListSpec<Entry>,
+  kind: ListKind<Entry>,
   params: ListParams,
   options: DetailableOptions,
 ): Promise<unknown> {
   const read = (result: JsonObject, received: ReceivedAnswer | undefined): JsonObject => {
-    const check = new EntryCheck(rules);
-    const { entries } = check.page(entriesIn(result, method, member));
-    for (const diagnostic of check.diagnostics) received?.note(diagnostic);
-    return { ...result, [member]: entries };
+    const page = checkListPage(kind, result);
+    for (const diagnostic of page.diagnostics) received?.note(diagnostic);
+    return page.result;
   };
-  return sender.sendDetailed({ method, params: pageParams(params), read }, options);
+  return sender.sendDetailed({ method: kind.method, params: pageParams(params), read }, options);
 }
 
 /** One page of tools, checked. */
@@ -80,12 +54,11 @@ function checkedTools(result: JsonObject, received: ReceivedAnswer | undefined):
 /** All pages in one walk. */
 export function readAll<Entry>(
   sender: RequestSender,
-  { method, member, rules }: ListSpec<Entry>,
+  kind: ListKind<Entry>,
   options: LegacyCallOptions,
 ): Promise<EntryList<Entry>> {
-  const source = new PageSource(sender, method, (result) => entriesIn(result, method, member), options);
-  const begin = (): EntryGathering<Entry> => new EntryGathering(rules);
-  const walk = walkList(source.fetch, begin, { method, limits: sender.config.walk, stall: "ends" });
+  const source = new PageSource(sender, kind.method, (result) => entriesIn(kind, result), options);
+  const walk = walkEntries(source.fetch, kind, { limits: sender.config.walk, stall: "ends" });
   return source.settle(walk, ({ entries, duplicates, diagnostics }, tolerated) => {
     for (const diagnostic of diagnostics) sender.connection.report(diagnostic);
     return { entries, duplicates, diagnostics: [...tolerated, ...diagnostics] };
@@ -162,35 +135,7 @@ class PageSource {
   }
 }
 
-class EntryGathering<Entry> implements Gathering, EntryList<Entry> {
-  readonly entries: Entry[] = [];
-  readonly #check: EntryCheck<Entry>;
-
-  constructor(rules: EntryRules<Entry>) {
-    this.#check = new EntryCheck(rules);
-  }
-
-  get diagnostics() {
-    return this.#check.diagnostics;
-  }
-
-  get duplicates() {
-    return this.#check.duplicates;
-  }
-
-  take({ entries }: RawListPage): number {
-    const page = this.#check.page(entries);
-    for (const entry of page.entries) this.entries.push(entry);
-    return page.fresh;
-  }
-}
-
-function pageParams({ cursor }: ListParams): JsonObject | undefined {
-  return cursor === undefined || cursor === null ? undefined : { cursor };
-}
-
-function entriesIn(result: JsonObject, method: string, member: string): readonly unknown[] {
-  const entries = result[member];
-  if (Array.isArray(entries)) return entries;
-  throw invalidAnswer(`${method} without a list of ${member}`);
+function pageParams(params: ListParams): JsonObject | undefined {
+  const cursor = cursorIn(params);
+  return cursor === undefined ? undefined : { cursor };
 }

@@ -3,21 +3,25 @@ import {
   type DeliveryEvidence,
   type ErrorCode,
   type ErrorDetails,
-  isRemoteConnectorError,
   RemoteConnectorError,
 } from "../errors.js";
-import type { Answer, Diagnostic, Notification, Progress } from "../protocol/index.js";
+import type { Answer, Diagnostic, LegacyRevision, Notification, Progress } from "../protocol/index.js";
 import {
   type DeadlinePhase,
+  type ExchangeTelemetry,
+  failureOf,
   type Lifetime,
   type LifetimeOwner,
   type Lifetimes,
+  resultOfAbort,
+  resultOfError,
   Settlement,
+  type Telemetry,
 } from "../transport/index.js";
 import type { Outgoing } from "../transport/process/index.js";
 import { CallListeners } from "./call-listeners.js";
 import type { CallSpec } from "./connection.js";
-import { encodeCall } from "./encode-line.js";
+import { encodeTold, resultOfRead, tellOf } from "./told-request.js";
 
 /** A request under way, whatever its result will be. */
 export interface OpenCall extends Outgoing {
@@ -51,6 +55,9 @@ export interface CallHost {
   /** Tell the server that nobody waits for the answer any more. */
   cancelRequest(id: number): void;
   report(diagnostic: Diagnostic): void;
+  readonly telemetry: Telemetry;
+  /** The revision that was agreed on. */
+  revision(): LegacyRevision | undefined;
 }
 
 /**
@@ -69,6 +76,7 @@ export class PendingCall<T> implements OpenCall, LifetimeOwner {
   readonly #diagnostics: Diagnostic[] = [];
   readonly #listeners: CallListeners;
   readonly #startedAt: number;
+  readonly #told: ExchangeTelemetry | undefined;
   #lifetime: Lifetime | undefined;
   #handedOver = false;
   #settled = false;
@@ -77,7 +85,8 @@ export class PendingCall<T> implements OpenCall, LifetimeOwner {
   /** Throws `invalid_argument` (`not_sent`) for what can't be sent. */
   constructor(id: number, spec: CallSpec<T>, host: CallHost) {
     this.id = id;
-    this.line = encodeCall(spec, id);
+    this.#told = tellOf(host.telemetry.call(), spec, { id, attempt: 1, protocolVersion: host.revision() });
+    this.line = encodeTold(spec, id, this.#told);
     this.#spec = spec;
     this.#settlement = new Settlement(spec.onSettled);
     this.#host = host;
@@ -124,7 +133,9 @@ export class PendingCall<T> implements OpenCall, LifetimeOwner {
 
   onAbort(reason: unknown): void {
     this.#cancelRequest();
-    if (this.#end()) this.#settlement.abort(reason, this.#delivery());
+    if (!this.#end()) return;
+    this.#told?.end(resultOfAbort(this.#delivery()));
+    this.#settlement.abort(reason, this.#delivery());
   }
 
   touch(): void {
@@ -146,9 +157,11 @@ export class PendingCall<T> implements OpenCall, LifetimeOwner {
     if (diagnostic !== undefined) this.#note(diagnostic);
     try {
       const note = (noted: Diagnostic): void => this.#note(noted);
-      this.#settlement.resolve(this.#spec.read({ answer, line, diagnostics: this.#diagnostics, note }));
+      const value = this.#spec.read({ answer, line, diagnostics: this.#diagnostics, note });
+      this.#told?.end(resultOfRead(answer));
+      this.#settlement.resolve(value);
     } catch (error) {
-      const known = asError(error);
+      const known = failureOf(error, "answered");
       this.#reject(known, known.delivery);
     }
   }
@@ -195,7 +208,9 @@ export class PendingCall<T> implements OpenCall, LifetimeOwner {
   }
 
   #reject(error: RemoteConnectorError, delivery: Delivery): void {
-    this.#settlement.fail(error.withEvidence(delivery, this.#evidence()));
+    const seen = error.withEvidence(delivery, this.#evidence());
+    this.#told?.end(resultOfError(seen));
+    this.#settlement.fail(seen);
   }
 
   #delivery(): Delivery {
@@ -224,15 +239,4 @@ export class PendingCall<T> implements OpenCall, LifetimeOwner {
     this.#host.onSettled(this);
     return true;
   }
-}
-
-/** Whatever was thrown ends the call: a promise that never settles would be worse than any error. */
-function asError(error: unknown): RemoteConnectorError {
-  if (isRemoteConnectorError(error)) return error;
-  return new RemoteConnectorError("internal_error", {
-    message: "A fault inside the client ended the call.",
-    delivery: "answered",
-    details: { reason: "unexpected throw" },
-    cause: error,
-  });
 }

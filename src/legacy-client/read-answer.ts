@@ -16,7 +16,9 @@ import { emptyList } from "./declared-methods.js";
  */
 export function readResult({ answer, context }: ReceivedAnswer): JsonObject {
   if (answer.kind === "result") return answer.result;
-  throw answer.kind === "error" ? peerError(answer.error, context) : invalidAnswer(answer.reason);
+  throw answer.kind === "error"
+    ? peerError(answer.error, { ...context, withoutId: answer.withoutId })
+    : invalidAnswer(answer.reason);
 }
 
 /**

@@ -42,6 +42,21 @@ export interface ServerRequestHost {
   serverInfo(): Implementation | undefined;
 }
 
+/** A call that waits for the server. */
+interface HeldCall {
+  /** The server waits for us: until `release` its silence is no fault. */
+  hold(): void;
+  release(): void;
+}
+
+/** What {@link ServerRequestHost.onServing} means for the calls that are open. */
+export function holdCalls(calls: Iterable<HeldCall>, isServing: boolean): void {
+  for (const call of calls) {
+    if (isServing) call.hold();
+    else call.release();
+  }
+}
+
 /**
  * Answers what the server asks: `ping` at once, the rest by the answerer, "method not found" without one.
  *

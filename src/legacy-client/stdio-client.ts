@@ -9,7 +9,7 @@ import { type LegacyStdioConfig, type LegacyStdioOptions, resolveLegacyStdioOpti
  * A {@link LegacyClient} of a server that is a child process. In addition its calls end with `process_exited` (`unknown`);
  * `limit_exceeded` (`not_sent`) says that too many messages wait for a process that doesn't read.
  *
- * Requests of the server are answered: `ping`, and "method not found" for the rest. `close()` asks the process to end, and
+ * Requests of the server are answered: `ping`, what `handlers` are there for, and "method not found" for the rest. `close()` asks the process to end, and
  * ends it after `closeGraceMs`; it resolves when nothing of it is left.
  *
  * Source: 2025-11-25, Lifecycle; Transports, stdio.

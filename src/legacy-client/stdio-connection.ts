@@ -2,11 +2,11 @@ import { RemoteConnectorError } from "../errors.js";
 import { type Diagnostic, type JsonObject, MessageChannel, type Notification } from "../protocol/index.js";
 import { Lifetimes } from "../transport/index.js";
 import { ChildProcess, type Envelope, MessageReader, type ProcessExit } from "../transport/process/index.js";
+import { ClientListeners } from "./client-listeners.js";
 import type { CallSpec, LegacyConnection } from "./connection.js";
-import { callHandler } from "./handlers.js";
 import type { ServerIntroduction } from "./initialize.js";
 import { type CallHost, type OpenCall, PendingCall } from "./pending-call.js";
-import { ServerRequests } from "./server-requests.js";
+import { holdCalls, ServerRequests } from "./server-requests.js";
 import type { LegacyStdioConfig } from "./stdio-options.js";
 
 /** A pipe that breaks is mostly the first sign of an exit, which says more; so long is it waited for. */
@@ -24,6 +24,7 @@ export class StdioConnection implements LegacyConnection {
   readonly #reader: MessageReader;
   readonly #host: CallHost;
   readonly #served: ServerRequests;
+  readonly #listeners: ClientListeners;
   /** All calls that are not settled, those that still wait to be written included. */
   readonly #calls = new Set<OpenCall>();
   /** Calls whose writing failed, which wait for the exit that explains it. */
@@ -43,6 +44,7 @@ export class StdioConnection implements LegacyConnection {
 
   private constructor(config: LegacyStdioConfig) {
     this.#config = config;
+    this.#listeners = new ClientListeners(config);
     const { maxLineBytes, process } = config;
     this.#reader = new MessageReader(
       { maxLineBytes, redaction: process.redaction },
@@ -60,9 +62,11 @@ export class StdioConnection implements LegacyConnection {
       onSendFailed: (call, cause) => this.#strand(call, cause),
       cancelRequest: (id) => this.#sendCancelled(id),
       report: (diagnostic) => this.report(diagnostic),
+      telemetry: config.telemetry,
+      revision: () => (this.#introduction === UNKNOWN ? undefined : this.#introduction.revision),
     };
     const sendResponse = (text: string): void => this.#sendLine(text);
-    const onServing = (isServing: boolean): void => this.#hold(isServing);
+    const onServing = (isServing: boolean): void => holdCalls(this.#calls, isServing);
     const served = { sendResponse, onServing, serverInfo: () => this.#introduction.serverInfo };
     this.#served = new ServerRequests(served, config.answerer);
   }
@@ -127,9 +131,7 @@ export class StdioConnection implements LegacyConnection {
   }
 
   report(diagnostic: Diagnostic): void {
-    const { onDiagnostic } = this.#config;
-    // Whoever can't take a diagnostic can't be told about it either.
-    if (onDiagnostic !== undefined) callHandler(onDiagnostic, diagnostic, ignore);
+    this.#config.onDiagnostic(diagnostic);
   }
 
   /**
@@ -193,24 +195,12 @@ export class StdioConnection implements LegacyConnection {
     }
     // A copy: a handler may make calls, which this notification came too early for.
     for (const call of Array.from(this.#calls)) call.onNotification(notification);
-    const { onNotification } = this.#config;
-    if (onNotification === undefined) return;
-    const subject = "onNotification";
-    callHandler(onNotification, notification, () =>
-      this.report({ kind: "handler_failed", message: "The handler onNotification of the client threw.", subject }),
-    );
+    this.#listeners.notification(notification);
   }
 
   /** A message that belongs to no call tells of each that the server is not dead. */
   #touchAll(): void {
     for (const call of this.#calls) call.touch();
-  }
-
-  #hold(isServing: boolean): void {
-    for (const call of this.#calls) {
-      if (isServing) call.hold();
-      else call.release();
-    }
   }
 
   #refuseOverlong(envelope: Envelope): void {

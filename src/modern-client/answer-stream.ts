@@ -1,6 +1,6 @@
-import { classifyMessage, type Message, plainText, type StreamEvent } from "../protocol/index.js";
+import { classifyMessage, type Message, parseJson, plainText, type StreamEvent } from "../protocol/index.js";
 import type { ChannelPorts, RequestOwner } from "./channel.js";
-import { matchId, parseJson } from "./classify-answer.js";
+import { matchId } from "./classify-answer.js";
 
 /** Tells the response on a stream from what comes before it, and hands the notifications on. One for each attempt. */
 export class AnswerStream {

@@ -80,7 +80,10 @@ export interface ToolCallOptions extends CallOptions {
   readonly taskOnAbort?: "cancel" | "leave" | undefined;
 }
 
-/** What the following of a task can be told. Its deadlines begin anew. */
+/**
+ * What the following of a task can be told. Its deadlines begin anew. Its looks are never answered from the cache and tell of
+ * nothing on the way: `cache`, `logLevel`, `onProgress` and `onNotification` mean nothing here.
+ */
 export interface TaskOptions extends CallOptions, Pick<ToolCallOptions, "taskOnAbort"> {}
 
 /** A tool's result with all that is known of it. */

@@ -67,6 +67,8 @@ export interface ChannelCall {
  */
 export interface Channel {
   readonly isClosed: boolean;
+  /** Whether whatever is begun fails: it is closed, or what carried the messages is gone for good. */
+  readonly isSpent: boolean;
   /** Joins deadlines and signals, also of what waits between two requests. */
   readonly lifetimes: Lifetimes;
   /** Begins a request. Its outcome reaches `owner`, at the earliest while this runs. */

@@ -1,23 +1,25 @@
-import { type Delivery, RemoteConnectorError } from "../errors.js";
+import type { Delivery, RemoteConnectorError } from "../errors.js";
 import {
   type Answer,
   classifyMessage,
   invalidAnswer,
   type JsonObject,
   type Message,
+  parseJson,
   peerError,
   plainText,
   type PeerErrorContext,
   type RequestId,
-  StreamDecoder,
 } from "../protocol/index.js";
 import {
   type AnswerHead,
-  deliveryByStatus,
+  bodyText,
   hintsOf,
   isSuccess,
+  jsonValuesIn,
   redirectRefused,
-  snippetOf,
+  unexpectedAnswer,
+  type WholeAnswer,
 } from "../transport/index.js";
 
 /** What an answer means for the request that waits for it. */
@@ -33,16 +35,6 @@ type ResponseMessage = Extract<Message, { readonly kind: "result" | "error" }>;
 
 /** Whether a response's id is the pending one: by type and value, or as the string that some servers make of a number. */
 export type IdMatch = "same" | "as_string" | "absent" | "other";
-
-/** An answer that is no stream. */
-export interface WholeAnswer {
-  readonly head: AnswerHead;
-  readonly body: Uint8Array;
-  /** False when the connection broke, or a deadline passed, on its way. */
-  readonly isWhole: boolean;
-  /** Where it came from: what a relative redirect starts at. */
-  readonly url: URL;
-}
 
 /** Compares a response's id with the only pending one; a notification has none. `0` and `""` are ordinary ids. */
 export function matchId(id: RequestId | undefined, pending: number | undefined): IdMatch {
@@ -68,7 +60,7 @@ export function classifyAnswer(answer: WholeAnswer, method: string, pending: num
   const { head, body } = answer;
   if (isSuccess(head.status)) {
     if (head.mediaType !== "application/json") return unexpected(answer, "neither JSON nor an event stream");
-    const value = parseJson(textOf(body));
+    const value = parseJson(bodyText(body));
     if (value === undefined) return unexpected(answer, "a body that is no JSON");
     return classifyResponse(classifyMessage(value), method, pending, head);
   }
@@ -102,7 +94,7 @@ export function classifyMatched(answer: Answer, method: string, idAsString: bool
     case "invalid":
       return { ...invalid(answer.reason), idAsString };
     case "error":
-      return { kind: "failed", error: peerError(answer.error), idAsString };
+      return { kind: "failed", error: peerError(answer.error, { withoutId: answer.withoutId }), idAsString };
     case "result":
       return classifyResult(answer.result, method, idAsString);
   }
@@ -116,37 +108,15 @@ function classifyResult(result: JsonObject, method: string, idAsString: boolean)
   return invalid(`a result of the unknown type ${typeof type === "string" ? plainText(type, 64) : typeof type}`);
 }
 
-/** Parses JSON text; `undefined`, which no JSON text means, when it is none. */
-export function parseJson(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return value;
-  } catch {
-    return undefined;
-  }
-}
-
 /** A failed answer's JSON-RPC response, in JSON or in an event, when it is meant for the pending request. */
-function responseIn({ head, body, isWhole }: WholeAnswer, pending: number | undefined): ResponseMessage | undefined {
-  if (!isWhole) return undefined;
-  const values = head.mediaType === "text/event-stream" ? eventsOf(body) : [parseJson(textOf(body))];
-  for (const value of values) {
+function responseIn(answer: WholeAnswer, pending: number | undefined): ResponseMessage | undefined {
+  if (!answer.isWhole) return undefined;
+  for (const value of jsonValuesIn(answer)) {
     const message = classifyMessage(value);
     const isResponse = message.kind === "error" || message.kind === "result";
     if (isResponse && matchId(message.id, pending) !== "other") return message;
   }
   return undefined;
-}
-
-function eventsOf(body: Uint8Array): unknown[] {
-  const values: unknown[] = [];
-  const decoder = new StreamDecoder({
-    maxEventBytes: Infinity,
-    onEvent: ({ data }) => values.push(parseJson(data)),
-  });
-  decoder.push(body);
-  decoder.end();
-  return values;
 }
 
 function peerErrorOf(
@@ -157,22 +127,10 @@ function peerErrorOf(
   return peerError(error, id === undefined ? { ...context, withoutId: true } : context);
 }
 
-/** An answer that did not come whole is not known, whatever its status says. */
-function unexpected({ head, body, isWhole }: WholeAnswer, reason: string, delivery?: Delivery): AnswerVerdict {
-  const { status, mediaType } = head;
-  const error = new RemoteConnectorError("unexpected_answer", {
-    message: `The answer has ${reason}.`,
-    delivery: isWhole ? (delivery ?? deliveryByStatus(status)) : "unknown",
-    details: { status, mediaType, snippet: snippetOf(body), reason, ...hintsOf(head.headers) },
-  });
-  return { kind: "failed", error };
+function unexpected(answer: WholeAnswer, reason: string, delivery?: Delivery): AnswerVerdict {
+  return { kind: "failed", error: unexpectedAnswer(answer, reason, delivery) };
 }
 
 function invalid(reason: string): AnswerVerdict {
   return { kind: "failed", error: invalidAnswer(reason) };
-}
-
-function textOf(body: Uint8Array): string {
-  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
-  return text.startsWith("\ufeff") ? text.slice(1) : text;
 }

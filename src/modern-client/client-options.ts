@@ -9,7 +9,7 @@ import {
   type ReadRetryConfig,
 } from "../protocol/index.js";
 import type { SchemaValidator } from "../protocol/json-schema/index.js";
-import { countOption, refuseOption } from "../options.js";
+import { countOption, functionOption, refuseOption } from "../options.js";
 import {
   type Clock,
   type Deadlines,
@@ -170,12 +170,6 @@ export function resolveCache(
     context: context ?? fallback,
     now: () => clock.now(),
   };
-}
-
-/** Throws `invalid_options` for what can't be called. */
-export function functionOption<F>(option: string, value: F | undefined, fallback: F): F {
-  if (value !== undefined && typeof value !== "function") refuseOption(option, "must be a function");
-  return value ?? fallback;
 }
 
 /** What a listener throws must not become the fate of the calls that it listens to. */

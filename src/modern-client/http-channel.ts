@@ -6,12 +6,14 @@ import {
   type HttpCall,
   type HttpCallOwner,
   HttpEndpoint,
+  internalFault,
   isSuccess,
   type Lifetimes,
+  NOTHING_SENT,
+  streamEnded,
   type TransportConfig,
 } from "../transport/index.js";
 import { AnswerStream } from "./answer-stream.js";
-import { internalFault, NOTHING_SENT, streamEnded } from "./call-failures.js";
 import type {
   Channel,
   ChannelCall,
@@ -54,6 +56,10 @@ export class HttpChannel implements Channel {
 
   get isClosed(): boolean {
     return this.#endpoint.isClosed;
+  }
+
+  get isSpent(): boolean {
+    return this.isClosed;
   }
 
   get lifetimes(): Lifetimes {

@@ -1,18 +1,7 @@
 import { choiceOption, refuseUnknownOptions } from "../options.js";
 import { MODERN_REVISION } from "../protocol/index.js";
+import { ENDPOINT_OPTION_NAMES, type EndpointOptions, resolveEndpointOptions } from "../transport/index.js";
 import {
-  addHeaders,
-  type Authorize,
-  type HeaderSources,
-  parseEndpoint,
-  refuseCookie,
-  resolveHeaderSources,
-  resolveTransportOptions,
-  TRANSPORT_OPTION_NAMES,
-  type TransportOptions,
-} from "../transport/index.js";
-import {
-  functionOption,
   MODERN_OPTION_NAMES,
   type ModernClientConfig,
   type ModernClientOptions,
@@ -23,9 +12,7 @@ import type { HttpChannelConfig } from "./http-channel.js";
 import type { ResponseCacheOptions } from "./response-cache.js";
 
 /** How a {@link ModernStreamableHTTPClient} is set up. */
-export interface ModernStreamableHTTPClientOptions extends ModernClientOptions, TransportOptions {
-  /** The MCP endpoint: https, or http on loopback. */
-  readonly endpoint: string | URL;
+export interface ModernStreamableHTTPClientOptions extends ModernClientOptions, EndpointOptions {
   /** Keeps results for as long as the server calls them fresh. Default: nothing is kept. */
   readonly cache?: boolean | ResponseCacheOptions | undefined;
   /**
@@ -33,10 +20,6 @@ export interface ModernStreamableHTTPClientOptions extends ModernClientOptions, 
    * travel in headers; `call` calls at once, and lists when the server misses them.
    */
   readonly unknownTools?: "list" | "call" | undefined;
-  /** Further headers of every request: values, or where to get them. */
-  readonly headers?: HeaderSources | undefined;
-  /** Gives the headers that authorize a request; called once for each, as late as possible. */
-  readonly authorize?: Authorize | undefined;
 }
 
 export interface ModernHttpConfig {
@@ -46,12 +29,19 @@ export interface ModernHttpConfig {
 
 const OPTION_NAMES: readonly (keyof ModernStreamableHTTPClientOptions)[] = [
   ...MODERN_OPTION_NAMES,
-  ...TRANSPORT_OPTION_NAMES,
-  "authorize",
+  ...ENDPOINT_OPTION_NAMES,
   "cache",
-  "endpoint",
-  "headers",
   "unknownTools",
+];
+
+/** What every message says of itself. Source: 2026-07-28, Streamable HTTP, Sending Messages. */
+const MESSAGE_HEADERS: readonly string[] = [
+  "Content-Type",
+  "application/json",
+  "Accept",
+  "application/json, text/event-stream",
+  "MCP-Protocol-Version",
+  MODERN_REVISION,
 ];
 
 /**
@@ -61,22 +51,8 @@ const OPTION_NAMES: readonly (keyof ModernStreamableHTTPClientOptions)[] = [
  */
 export function resolveModernHttpOptions(options: ModernStreamableHTTPClientOptions): ModernHttpConfig {
   refuseUnknownOptions(options, OPTION_NAMES);
-  const transport = resolveTransportOptions(options);
-  const headers = [
-    "Content-Type",
-    "application/json",
-    "Accept",
-    "application/json, text/event-stream",
-    "MCP-Protocol-Version",
-    MODERN_REVISION,
-  ];
-  if (transport.cookies !== undefined) refuseCookie(options.headers ?? {});
-  const { fixed, authorize } = resolveHeaderSources(
-    options.headers ?? {},
-    functionOption("authorize", options.authorize, undefined),
-  );
-  addHeaders(headers, fixed);
-  const url = parseEndpoint(options.endpoint, transport);
+  const endpoint = resolveEndpointOptions(options);
+  const { url, transport, authorize } = endpoint;
   const { clock } = transport;
   const client = resolveModernClientOptions(options, {
     clock,
@@ -86,7 +62,7 @@ export function resolveModernHttpOptions(options: ModernStreamableHTTPClientOpti
     cache: resolveCache(options.cache, authorize === undefined ? onlyContext : undefined, clock),
     origin: url.origin,
   });
-  return { client, channel: { url, transport, authorize, headers } };
+  return { client, channel: { ...endpoint, headers: [...MESSAGE_HEADERS, ...endpoint.headers] } };
 }
 
 function onlyContext(): string {

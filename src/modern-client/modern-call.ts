@@ -6,9 +6,15 @@ import {
   type MirroredHeader,
   readRetryDelayMs,
 } from "../protocol/index.js";
-import { type CallTelemetry, closedError, resultOfError, Settlement } from "../transport/index.js";
+import {
+  type CallTelemetry,
+  closedError,
+  internalFault,
+  NOTHING_SENT,
+  resultOfError,
+  Settlement,
+} from "../transport/index.js";
 import { afterRefusal } from "./after-refusal.js";
-import { internalFault, NOTHING_SENT } from "./call-failures.js";
 import type { CallContext, CallPlan } from "./call-plan.js";
 import { CallWatch, type Waiting } from "./call-watch.js";
 import type { ChannelCall, RequestOwner } from "./channel.js";

@@ -275,7 +275,8 @@ export abstract class ModernClient {
 
   /**
    * Sends a notification, which only extensions have. Resolves when the server has taken it: over HTTP with any success,
-   * whose body is not read. Sent once, but once more when no connection could be made.
+   * whose body is not read; over stdio when its whole line is in the pipe. Sent once, but once more when no connection could
+   * be made.
    *
    * Rejects as every method; `totalTimeoutMs` is 120,000 by default. Source: 2026-07-28, Streamable HTTP, Sending Messages.
    */
@@ -295,7 +296,9 @@ export abstract class ModernClient {
 
   /** Ends what runs with `cancelled`, and what carried it: connections, the server's process. Sends nothing. Idempotent. */
   close(): Promise<void> {
+    const closing = this.#requests.close();
+    // After what carries them, so that nothing is said of their end. It ends those that wait to be opened again.
     this.#subscriptions.close();
-    return this.#requests.close();
+    return closing;
   }
 }

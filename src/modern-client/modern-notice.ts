@@ -1,7 +1,16 @@
 import { type Delivery, type DeliveryEvidence, isRemoteConnectorError, type RemoteConnectorError } from "../errors.js";
-import type { Deadlines } from "../transport/index.js";
-import { Settlement } from "../transport/index.js";
-import { internalFault, NOTHING_SENT } from "./call-failures.js";
+import { MODERN_REVISION } from "../protocol/index.js";
+import {
+  type CallTelemetry,
+  type Deadlines,
+  type ExchangeTelemetry,
+  internalFault,
+  NOTHING_SENT,
+  resultOfAbort,
+  resultOfAnswer,
+  resultOfError,
+  Settlement,
+} from "../transport/index.js";
 import type { NotifyOptions } from "./call-options.js";
 import type { CallContext } from "./call-plan.js";
 import { CallWatch } from "./call-watch.js";
@@ -17,6 +26,8 @@ export class ModernNotice implements NoticeOwner {
   readonly #notice: OutgoingNotice;
   readonly #options: NotifyOptions;
   readonly #watch: CallWatch;
+  readonly #telemetry: CallTelemetry | undefined;
+  #told: ExchangeTelemetry | undefined;
   #attempt = 0;
   #exchange: ChannelCall | undefined;
 
@@ -26,6 +37,7 @@ export class ModernNotice implements NoticeOwner {
     this.#options = options;
     this.#settlement = new Settlement(options.onSettled);
     this.#watch = new CallWatch(context, deadlines, options.signal);
+    this.#telemetry = context.config.telemetry.call();
   }
 
   get promise(): Promise<void> {
@@ -37,26 +49,32 @@ export class ModernNotice implements NoticeOwner {
     const { method, body } = this.#notice;
     const { admit, signal } = this.#options;
     const attempt = (this.#attempt += 1);
+    const told = this.#telemetry?.begin({ ...UNNAMED, method, attempt });
+    this.#told = told;
     const limits = { ...this.#watch.deadlines, totalTimeoutMs: this.#watch.timeLeft(), signal };
     try {
       const exchange = this.#context.channel.notify({ method, body, attempt, limits, admit }, this);
       // What fails while it begins can have begun the next one.
       if (attempt === this.#attempt) this.#exchange = exchange;
     } catch (error) {
+      told?.end(resultOfError(error));
       this.#settlement.fail(isRemoteConnectorError(error) ? error : internalFault(error, this.#evidence()));
     }
     return this;
   }
 
   onTaken(): void {
+    this.#told?.end(resultOfAnswer({}));
     this.#settlement.resolve();
   }
 
   onRefusal(error: RemoteConnectorError): void {
+    this.#told?.end(resultOfError(error));
     this.#settlement.fail(error.withEvidence(error.delivery, this.#evidence()));
   }
 
   onFailure(error: RemoteConnectorError, noConnection: boolean): void {
+    this.#told?.end(resultOfError(error));
     if (noConnection && this.#attempt === 1 && !this.#watch.isOver && !this.#context.channel.isClosed) {
       this.start();
       return;
@@ -66,6 +84,7 @@ export class ModernNotice implements NoticeOwner {
   }
 
   onAbort(reason: unknown, delivery: Delivery): void {
+    this.#told?.end(resultOfAbort(delivery));
     this.#settlement.abort(reason, delivery);
   }
 
@@ -73,3 +92,6 @@ export class ModernNotice implements NoticeOwner {
     return this.#exchange?.evidence() ?? NOTHING_SENT;
   }
 }
+
+/** A notification has no id, and names nothing. */
+const UNNAMED = { name: undefined, id: undefined, protocolVersion: MODERN_REVISION } as const;

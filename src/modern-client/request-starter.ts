@@ -77,8 +77,10 @@ export class RequestStarter {
 
   /** Ends everything with `cancelled`. Idempotent. */
   close(): Promise<void> {
+    // First the channel, so that whoever is told of an end can begin nothing more.
+    const closing = this.channel.close();
     this.#waits.close();
-    return this.channel.close();
+    return closing;
   }
 
   start<T>(plan: CallPlan<T>): Promise<T> {

@@ -1,5 +1,4 @@
-import { classifyMessage, isJsonObject, type JsonObject } from "../protocol/index.js";
-import { parseJson } from "./classify-answer.js";
+import { classifyMessage, isJsonObject, type JsonObject, parseJson } from "../protocol/index.js";
 
 /** What a cache of responses may hold, and whose they are. */
 export interface ResponseCacheOptions {

@@ -65,6 +65,7 @@ export class TaskNews {
   }
 
   #wake(taskId: string): void {
-    for (const wake of [...(this.#watchers.get(taskId) ?? [])]) wake();
+    // A copy: who is woken takes itself back.
+    for (const wake of Array.from(this.#watchers.get(taskId) ?? [])) wake();
   }
 }

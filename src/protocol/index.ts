@@ -9,7 +9,6 @@ export {
 } from "./client-calls.js";
 export { type Diagnostic, type DiagnosticKind } from "./diagnostic.js";
 export { type CheckedEntries, EntryCheck, type EntryRules } from "./entry-check.js";
-export { PROMPT_RULES, RESOURCE_RULES, TEMPLATE_RULES } from "./entry-rules.js";
 export {
   classifyProbe,
   ERA_RULES,
@@ -31,10 +30,22 @@ export {
   type RequestId,
   RpcCode,
 } from "./json-rpc.js";
+export { checkListPage, entriesIn, type ListKind, PROMPTS, RESOURCES, TEMPLATES } from "./list-kinds.js";
 export { LIST_WALK_LIMITS, ListWalk, type ListWalkLimits } from "./list-walk.js";
 export { type Answer, MessageChannel, type Reception } from "./message-channel.js";
 export { isMetaKey, isReservedMetaKey, MetaKey } from "./meta.js";
+export {
+  type CompletionParams,
+  completionParams,
+  cursorIn,
+  type ListParams,
+  type PromptParams,
+  promptParams,
+  type ResourceParams,
+  resourceParams,
+} from "./method-params.js";
 export { recogniseMissing } from "./missing-resource.js";
+export { parseJson } from "./parse-json.js";
 export { plainText } from "./plain-text.js";
 export {
   type ByteRange,
@@ -46,8 +57,10 @@ export {
   scanObject,
 } from "./raw-json.js";
 export { type ReadRetryConfig, readRetryDelayMs } from "./read-retries.js";
+export { refuseArgument } from "./refuse-argument.js";
 export { parseRetryAfter, readRetryAfterMs } from "./retry-after.js";
 export { isPassing, isReadMethod, type RetryAdvice, retryAdvice, type RetrySituation } from "./retry-advice.js";
+export { readCompletion, withArray } from "./result-checks.js";
 export {
   type CallToolResult,
   type CompleteResult,
@@ -89,6 +102,7 @@ export {
 } from "./tool-contract.js";
 export { toolDefinitions } from "./tool-definitions.js";
 export { type CheckedTools, ToolListCheck } from "./tool-list.js";
+export { walkEntries } from "./walk-entries.js";
 export { type FetchPage, type Gathering, type ListWalkOptions, type RawListPage, walkList } from "./walk-list.js";
 export { type ToolWalkOptions, type ToolWalkResult, walkTools } from "./walk-tools.js";
 export { type LoadValidator, validatorLoader } from "./validator-loader.js";

@@ -13,7 +13,12 @@ import type { Notification, Progress } from "./results.js";
 /** What came back for a request of ours. */
 export type Answer =
   | { readonly kind: "result"; readonly result: JsonObject }
-  | { readonly kind: "error"; readonly error: JsonRpcError }
+  | {
+      readonly kind: "error";
+      readonly error: JsonRpcError;
+      /** It came without an id, when no other request can have been meant. */
+      readonly withoutId?: true;
+    }
   | { readonly kind: "invalid"; readonly reason: string };
 
 /** What one message of the server means to us. `R` is whatever stands for a request of ours. */
@@ -76,10 +81,13 @@ export class MessageChannel<R> {
   /** What a parsed JSON value means. */
   receive(value: unknown): Reception<R> {
     const message = classifyMessage(value);
-    if (message.kind === "invalid") return this.#invalid(value, message.id, message.reason);
+    if (message.kind === "invalid") return this.#invalid(message.id, message.reason);
     if (message.kind === "notification") return this.#notification(message);
     if (message.kind === "result") return this.#answer(message.id, { kind: "result", result: message.result });
-    if (message.kind === "error") return this.#answer(message.id, { kind: "error", error: message.error });
+    if (message.kind === "error") {
+      const { id, error } = message;
+      return this.#answer(id, id === undefined ? { kind: "error", error, withoutId: true } : { kind: "error", error });
+    }
     return { kind: "server_request", id: message.id, method: message.method, params: message.params };
   }
 
@@ -109,10 +117,9 @@ export class MessageChannel<R> {
     return { kind: "ignored", diagnostic: { kind: "unmatched_response", message } };
   }
 
-  #invalid(value: unknown, id: RequestId | undefined, reason: string): Reception<R> {
-    // With a method it is a broken request of the server, whose ids have nothing to do with ours.
-    const isResponse = isJsonObject(value) && value["method"] === undefined;
-    const request = isResponse ? this.forfeit(id) : undefined;
+  /** `id`: of a broken response, and of nothing else. */
+  #invalid(id: RequestId | undefined, reason: string): Reception<R> {
+    const request = this.forfeit(id);
     if (request !== undefined) {
       return { kind: "answer", request, answer: { kind: "invalid", reason }, diagnostic: echoed(id) };
     }

@@ -8,3 +8,6 @@ export const KEEP_ALIVE_MARGIN_MS = 1_000;
  * longer ones than this are cut.
  */
 export const CONNECT_ATTEMPT_MS = 120_000;
+
+/** When a connection that requests share, and that is still being made, has taken too long for a new request to wait for it. */
+export const CONNECT_PATIENCE_MS = 5_000;

@@ -72,6 +72,8 @@ export class CookieJar {
     if (Buffer.byteLength(line) > MAX_COOKIE_BYTES) return;
     const cookie = this.#parse(line);
     if (cookie === undefined || !VALUE.test(cookie.cookieString())) return;
+    // The library takes a name without a dot, such as that of a service, for a suffix. RFC 6265, 5.3: its own host may set it.
+    if (cookie.domain === url.hostname && !cookie.key.startsWith("__Host-")) cookie.domain = null;
     const now = this.#now();
     // The library counts `Max-Age` from the last use, so that a cookie in use would never expire. It is the date that counts here.
     if (typeof cookie.maxAge === "number") {

@@ -6,7 +6,8 @@ export interface ExchangeSubject {
   readonly method: string;
   /** What the request names: a tool, a prompt, a resource. */
   readonly name: string | undefined;
-  readonly id: number;
+  /** `undefined` of a notification. */
+  readonly id: number | undefined;
   /** 1 for the first attempt of a call. */
   readonly attempt: number;
   readonly protocolVersion: string | undefined;

@@ -161,7 +161,8 @@ class HiddenAnswerError extends Error {
 const UNDONE = /^(?:x-)?gzip$|^deflate$|^br$/i;
 
 function headersOf(response: Response): ResponseHeaders {
-  const headers: Record<string, string | string[]> = {};
+  // Without a prototype: a header may have any name that is a token.
+  const headers: Record<string, string | string[]> = Object.create(null);
   for (const [name, value] of response.headers) {
     const present = headers[name];
     // Only cookies come more than once.

@@ -16,6 +16,7 @@ const RESERVED = new Set([
   "content-type",
   "expect",
   "host",
+  "http2-settings",
   "keep-alive",
   "proxy-authenticate",
   "proxy-authorization",

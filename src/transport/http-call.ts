@@ -1,20 +1,14 @@
 import type { Delivery, DeliveryEvidence, RemoteConnectorError } from "../errors.js";
 import type { StreamEvent } from "../protocol/index.js";
 import { type AnswerHead, deliveryByStatus, isSuccess, readAnswerHead } from "./answer-head.js";
+import { failureOf } from "./call-failures.js";
 import { type AnswerReader, BodyReader, StreamReader } from "./answer-reader.js";
 import { askAuthorizer, type AuthorizationOwner } from "./call-authorization.js";
 import type { ExchangeControl, ExchangeHandler, ResponseHeaders } from "./exchange.js";
 import { ExchangeReport } from "./exchange-report.js";
 import { addHeaders, type HeaderMap, refuseCookie } from "./headers.js";
 import type { HttpCallContext, HttpCallOwner, HttpCallRequest } from "./http-call-ports.js";
-import {
-  brokenFailure,
-  connectFailure,
-  deadlineFailure,
-  encodedFailure,
-  failureOf,
-  refusalOf,
-} from "./http-failures.js";
+import { brokenFailure, connectFailure, deadlineFailure, encodedFailure, refusalOf } from "./http-failures.js";
 import type { DeadlinePhase, Lifetime, LifetimeOwner } from "./lifetime.js";
 import { MAX_REDIRECTS } from "./redirect.js";
 import { RedirectTrail } from "./redirect-trail.js";
@@ -178,7 +172,9 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter, Aut
       this.#discard(this.#head);
       return;
     }
-    if (encoding !== undefined && String(encoding).toLowerCase() !== "identity") {
+    const leadsOn = trail.look(status, headers);
+    // What a redirect's body says is not read.
+    if (!leadsOn && encoding !== undefined && String(encoding).toLowerCase() !== "identity") {
       this.#failWith(encodedFailure(this.#head), false, deliveryByStatus(status));
       return;
     }
@@ -194,7 +190,7 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter, Aut
       return;
     }
     this.#state = "answer";
-    if (trail.look(status, headers)) trail.wait(config.clock, this.#request.limits.idleTimeoutMs, this.#stopExchange);
+    if (leadsOn) trail.wait(config.clock, this.#request.limits.idleTimeoutMs, this.#stopExchange);
     else owner.onHead?.(this.#head);
   }
 

@@ -1,4 +1,4 @@
-import { isRemoteConnectorError, RemoteConnectorError } from "../errors.js";
+import { RemoteConnectorError } from "../errors.js";
 import { type AnswerHead, hintsOf } from "./answer-head.js";
 import type { DeadlinePhase } from "./lifetime.js";
 import { isLasting, networkCause, networkReason } from "./network-failure.js";
@@ -48,14 +48,4 @@ export function refusalOf(admit: () => string | undefined): RemoteConnectorError
     const message = "The check before sending threw.";
     return new RemoteConnectorError("not_admitted", { message, details: { reason: "the check threw" }, cause });
   }
-}
-
-/** Whatever was thrown, as an error that can end a call: a promise that never settles would be worse than any error. */
-export function failureOf(caught: unknown): RemoteConnectorError {
-  if (isRemoteConnectorError(caught)) return caught;
-  return new RemoteConnectorError("internal_error", {
-    message: "A fault inside the client ended the call.",
-    details: { reason: "unexpected throw" },
-    cause: caught,
-  });
 }

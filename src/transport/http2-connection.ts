@@ -24,6 +24,7 @@ const SESSION_MEMORY_MB = 1_024;
 /** One HTTP/2 connection: its streams, how many the peer permits, and when it is given up. */
 export class Http2Connection implements Http2Carrier {
   readonly session: ClientHttp2Session;
+  readonly authority: string;
   lastStreamId: number | undefined;
   readonly #keeper: Http2Keeper;
   readonly #requests = new Set<Http2Request>();
@@ -35,12 +36,18 @@ export class Http2Connection implements Http2Carrier {
 
   constructor(origin: string, socket: Duplex, keeper: Http2Keeper) {
     this.#keeper = keeper;
+    this.authority = new URL(origin).host;
+    // Before Node's own, which closes streams without an error.
+    socket.on("error", () => this.#cut());
     this.session = connect(origin, {
       createConnection: () => socket,
       maxSessionMemory: SESSION_MEMORY_MB,
       settings: { enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES },
     });
-    this.session.on("connect", () => this.session.setLocalWindowSize(CONNECTION_WINDOW_BYTES));
+    this.session.on("connect", () => {
+      // It is told of one that was destroyed before it began, too.
+      if (!this.session.destroyed) this.session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
+    });
     this.session.on("remoteSettings", ({ maxConcurrentStreams }) => this.#onSettings(maxConcurrentStreams));
     this.session.on("goaway", (_code, lastStreamId) => this.#leave(lastStreamId));
     // Streams say what came of them.
@@ -77,7 +84,12 @@ export class Http2Connection implements Http2Carrier {
     if (!isAsked) this.#abandon();
   }
 
+  onUsedUp(): void {
+    this.#leave();
+  }
+
   destroy(): void {
+    this.#cut();
     this.session.destroy();
   }
 
@@ -89,7 +101,7 @@ export class Http2Connection implements Http2Carrier {
 
   #idle(): void {
     this.session.unref();
-    if (!this.session.closed) this.#closeAfter(IDLE_CONNECTION_MS);
+    if (!this.session.closed) this.#closeAfter(this.#isLeaving ? 0 : IDLE_CONNECTION_MS);
   }
 
   #closeAfter(delayMs: number): void {
@@ -99,7 +111,11 @@ export class Http2Connection implements Http2Carrier {
 
   #abandon(): void {
     this.#leave();
-    this.session.destroy();
+    this.destroy();
+  }
+
+  #cut(): void {
+    for (const request of this.#requests) request.onCut();
   }
 
   #leave(lastStreamId?: number): void {

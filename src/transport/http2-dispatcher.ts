@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import type { buildConnector } from "undici";
+import type { Clock } from "./clock.js";
 import type { ExchangeRequest } from "./exchange.js";
 import { Http2Connection, type Http2Keeper } from "./http2-connection.js";
 import { type DispatchEvents, Http2Request } from "./http2-request.js";
@@ -14,10 +15,19 @@ export interface PlainDispatcher {
 export interface Http2DispatcherOptions {
   readonly origin: string;
   readonly maxConnections: number;
+  /** How long requests wait for a connection that is being made, in milliseconds, before one of them has another made. */
+  readonly patienceMs: number;
+  readonly clock: Clock;
   /** Makes a connection that offers both versions. */
   readonly connect: buildConnector.connector;
   /** Called once, when the server has chosen HTTP/1.1 on a socket, which is to be used. */
   readonly openPlain: (socket: Socket) => PlainDispatcher;
+}
+
+/** A connection that is being made, until it takes streams. */
+interface Attempt {
+  readonly startedAt: number;
+  connection?: Http2Connection;
 }
 
 /**
@@ -25,16 +35,18 @@ export interface Http2DispatcherOptions {
  *
  * Requests share a connection as far as the server permits streams on it. A further connection is made when there is room on
  * none, so that a stream that stays open never stands in a call's way unless `maxConnections` is reached. While one is being
- * made, requests wait for it instead of making their own. What runs on a connection that the server takes out of service
- * goes on to its end; nothing is written twice.
+ * made, requests wait for it instead of making their own, unless it takes too long. What runs on a connection that the
+ * server takes out of service goes on to its end; nothing is written twice.
  */
 export class Http2Dispatcher implements Http2Keeper {
   readonly #options: Http2DispatcherOptions;
   /** Those that take streams, but for the ones on their way out. */
   readonly #connections = new Set<Http2Connection>();
   readonly #leaving = new Set<Http2Connection>();
-  /** The one that is made, until it takes streams. */
-  #coming: "socket" | Http2Connection | undefined;
+  /** The latest; one before it that was too slow is used as well, should it come. */
+  #attempt: Attempt | undefined;
+  /** Attempts that have no socket yet, those that were too slow included. */
+  #connecting = 0;
   readonly #waiting: Http2Request[] = [];
   #plain: PlainDispatcher | undefined;
   #isServing = false;
@@ -66,7 +78,7 @@ export class Http2Dispatcher implements Http2Keeper {
   }
 
   onRoom(): void {
-    if (this.#coming instanceof Http2Connection && this.#coming.hasRoom) this.#coming = undefined;
+    if (this.#attempt?.connection?.hasRoom === true) this.#attempt = undefined;
     // A request can be over at once, and make room. However many are, the stack must not grow with them.
     if (this.#isServing) return;
     this.#isServing = true;
@@ -82,8 +94,8 @@ export class Http2Dispatcher implements Http2Keeper {
   onLeaving(connection: Http2Connection): void {
     this.#connections.delete(connection);
     this.#leaving.add(connection);
-    if (this.#coming === connection) {
-      this.#coming = undefined;
+    if (this.#attempt?.connection === connection) {
+      this.#attempt = undefined;
       this.#failWaiting(new ClosedEarlyError());
     }
     this.onRoom();
@@ -100,26 +112,37 @@ export class Http2Dispatcher implements Http2Keeper {
   }
 
   #connectIfNeeded(): void {
-    if (this.#waiting.length === 0 || this.#coming !== undefined || this.#isDestroyed) return;
-    if (this.#connections.size >= this.#options.maxConnections) return;
-    this.#coming = "socket";
+    if (this.#waiting.length === 0 || this.#isDestroyed) return;
+    const { clock, maxConnections, patienceMs } = this.#options;
+    const startedAt = clock.now();
+    if (this.#attempt !== undefined && startedAt - this.#attempt.startedAt < patienceMs) return;
+    if (this.#connections.size + this.#connecting >= maxConnections) return;
+    const attempt: Attempt = { startedAt };
+    this.#attempt = attempt;
+    this.#connecting += 1;
     const { protocol, hostname, host, port } = new URL(this.#options.origin);
     const to = { protocol, hostname: hostname.replace(/^\[(.*)\]$/, "$1"), host, port };
     this.#options.connect(to, (error, socket) => {
-      this.#coming = undefined;
-      if (error !== null) this.#failWaiting(error);
-      else if (this.#isDestroyed) socket.destroy();
-      else this.#use(socket);
+      this.#connecting -= 1;
+      if (error !== null) this.#giveUp(attempt, error);
+      else if (this.#isDestroyed || this.#plain !== undefined) socket.destroy();
+      else this.#use(socket, attempt);
     });
   }
 
-  #use(socket: Socket): void {
+  #giveUp(attempt: Attempt, error: Error): void {
+    if (this.#attempt !== attempt) return;
+    this.#attempt = undefined;
+    this.#failWaiting(error);
+  }
+
+  #use(socket: Socket, attempt: Attempt): void {
     if (socket instanceof TLSSocket && socket.alpnProtocol === "h2") {
-      const connection = new Http2Connection(this.#options.origin, socket, this);
-      this.#connections.add(connection);
-      this.#coming = connection;
+      attempt.connection = new Http2Connection(this.#options.origin, socket, this);
+      this.#connections.add(attempt.connection);
       return;
     }
+    this.#attempt = undefined;
     this.#plain = this.#options.openPlain(socket);
     for (const { request, events } of this.#waiting.splice(0)) this.#plain.dispatch(request, events);
   }

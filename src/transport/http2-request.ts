@@ -20,12 +20,16 @@ export interface DispatchEvents {
 /** The connection of a request, as far as it matters to it. */
 export interface Http2Carrier {
   readonly session: ClientHttp2Session;
+  /** Host and port as a URL has them: with the brackets of IPv6, without the scheme's own port. */
+  readonly authority: string;
   /** The last stream that the peer acted on, once it has said so. */
   readonly lastStreamId: number | undefined;
   /** The stream is closed: there is room for another. */
   onClosed(request: Http2Request): void;
   /** The stream was given up before any answer: the connection may be dead. */
   onGivenUp(): void;
+  /** The connection has no number left for a stream. */
+  onUsedUp(): void;
 }
 
 // RFC 9113, Error Codes.
@@ -57,8 +61,12 @@ export class Http2Request implements FlowControl {
   #stream: ClientHttp2Stream | undefined;
   #carrier: Http2Carrier | undefined;
   #error: Error | undefined;
+  /** Any head came, an informational one included: whatever the peer says afterwards, it has begun. */
+  #isBegun = false;
   #hasHead = false;
   #hasEnd = false;
+  /** The connection was lost before the peer had ended the stream. */
+  #isCut = false;
   /** What the head said that the body has, less what came of it. */
   #missing: number | undefined;
   #isOver = false;
@@ -76,15 +84,15 @@ export class Http2Request implements FlowControl {
     const { body } = this.request;
     let stream: ClientHttp2Stream;
     try {
-      stream = carrier.session.request(headersOf(this.request), { endStream: body === null });
+      stream = carrier.session.request(headersOf(this.request, carrier.authority), { endStream: body === null });
     } catch {
       this.#fail(new NotProcessedError(), true);
       return false;
     }
     this.#stream = stream;
+    stream.on("headers", () => (this.#isBegun = true));
     stream.on("response", this.#onResponse);
-    stream.on("data", this.#onData);
-    stream.on("end", () => (this.#hasEnd = true));
+    stream.on("end", this.#onEnd);
     stream.on("error", (error) => (this.#error = error));
     stream.on("close", this.#onClose);
     if (body !== null) stream.end(body);
@@ -96,10 +104,17 @@ export class Http2Request implements FlowControl {
     this.#fail(error, true);
   }
 
+  /** The connection is lost. */
+  onCut(): void {
+    this.#isCut = this.#stream?.closed !== true;
+  }
+
   abort(reason: Error): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#stream?.close(CANCEL);
+    // One that the peer has ended is closed when it is read.
+    this.#stream?.resume();
     if (this.#stream !== undefined && !this.#hasHead) this.#carrier?.onGivenUp();
     queueMicrotask(() => this.events.onResponseError(this, reason));
   }
@@ -114,11 +129,15 @@ export class Http2Request implements FlowControl {
 
   readonly #onResponse = (headers: IncomingHttpHeaders & { ":status"?: number }): void => {
     if (this.#isOver) return;
+    this.#isBegun = true;
     this.#hasHead = true;
-    const { ":status": status = 0, ...rest } = headers;
-    const length = rest["content-length"];
+    const { ":status": status = 0, "content-length": length } = headers;
+    // It is ours alone, and a copy without it costs a microsecond.
+    delete headers[":status"];
     if (length !== undefined) this.#missing = Number(length);
-    this.events.onResponseStart(this, status, rest);
+    this.events.onResponseStart(this, status, headers);
+    // Not before: of what comes in one packet, Node can tell the body first.
+    if (!this.#isOver) this.#stream?.on("data", this.#onData);
   };
 
   readonly #onData = (chunk: Buffer): void => {
@@ -127,11 +146,24 @@ export class Http2Request implements FlowControl {
     this.events.onResponseData(this, chunk);
   };
 
+  readonly #onEnd = (): void => {
+    this.#hasEnd = true;
+    const stream = this.#stream;
+    if (this.#isOver || stream === undefined || stream.closed || stream.writableFinished || !this.#isWhole()) return;
+    // The peer has answered without reading all of the request, and may never do so. RFC 9113, HTTP Message Framing.
+    this.#isOver = true;
+    stream.close(CANCEL);
+    this.events.onResponseEnd();
+  };
+
   readonly #onClose = (): void => {
+    if (this.#stream?.id === undefined) this.#carrier?.onUsedUp();
     this.#carrier?.onClosed(this);
     if (this.#isOver) return;
-    const isWhole = this.#hasHead && this.#hasEnd && (this.#missing ?? 0) === 0;
-    if (isWhole && this.#stream?.rstCode === 0 && this.#error === undefined) {
+    const isEnded = this.#stream?.rstCode === 0 && !this.#isCut;
+    if (isEnded) this.#readRest();
+    if (this.#isOver) return;
+    if (isEnded && this.#isWhole()) {
       this.#isOver = true;
       this.events.onResponseEnd();
     } else if (this.#isNotProcessed()) {
@@ -141,9 +173,22 @@ export class Http2Request implements FlowControl {
     }
   };
 
+  /** The peer had ended the stream when the connection was lost, and not all that came was read. */
+  #readRest(): void {
+    if (!this.#hasHead || this.#hasEnd) return;
+    for (let chunk: unknown = this.#stream?.read(); Buffer.isBuffer(chunk); chunk = this.#stream?.read()) {
+      this.#onData(chunk);
+    }
+    this.#hasEnd = true;
+  }
+
+  #isWhole(): boolean {
+    return this.#hasHead && this.#hasEnd && (this.#missing ?? 0) === 0;
+  }
+
   /** RFC 9113, Request Reliability: a refused stream, and those above the last that GOAWAY names, were not acted on. */
   #isNotProcessed(): boolean {
-    if (this.#hasHead) return false;
+    if (this.#isBegun) return false;
     const { id, rstCode } = this.#stream ?? {};
     const last = this.#carrier?.lastStreamId;
     return rstCode === REFUSED_STREAM || id === undefined || (last !== undefined && id > last);
@@ -156,8 +201,12 @@ export class Http2Request implements FlowControl {
   }
 }
 
-function headersOf({ method, path, headers, body }: ExchangeRequest): OutgoingHttpHeaders {
-  const list: OutgoingHttpHeaders = { ":method": method, ":path": path };
+function headersOf({ method, path, headers, body }: ExchangeRequest, authority: string): OutgoingHttpHeaders {
+  // Without a prototype: a header may have any name that is a token.
+  const list: OutgoingHttpHeaders = Object.create(null);
+  list[":method"] = method;
+  list[":authority"] = authority;
+  list[":path"] = path;
   for (let i = 0; i + 1 < headers.length; i += 2) list[(headers[i] ?? "").toLowerCase()] = headers[i + 1];
   if (body !== null) list["content-length"] = Buffer.byteLength(body);
   return list;

@@ -1,5 +1,6 @@
 export { type AnswerHead, deliveryByStatus, hintsOf, isSuccess, snippetOf } from "./answer-head.js";
 export { type Authorize, type AuthorizeRequest } from "./authorize.js";
+export { failureOf, internalFault, NOTHING_SENT, streamEnded } from "./call-failures.js";
 export { type Clock, systemClock } from "./clock.js";
 export { type AllowedAddresses, guardConnector, guardLookup } from "./address-guard.js";
 export {
@@ -9,6 +10,12 @@ export {
   type Pem,
   type ProxyAddress,
 } from "./connection-options.js";
+export {
+  ENDPOINT_OPTION_NAMES,
+  type EndpointConfig,
+  type EndpointOptions,
+  resolveEndpointOptions,
+} from "./endpoint-options.js";
 export { type EndpointPolicy, isLoopback, parseEndpoint, shownUrl } from "./endpoint.js";
 export {
   type Exchange,
@@ -56,7 +63,13 @@ export {
   pinoLogger,
   silentLogger,
 } from "./logger.js";
-export { deadlineFailure, failureOf, refusalOf } from "./http-failures.js";
+export { deadlineFailure, refusalOf } from "./http-failures.js";
+export {
+  PROCESS_OPTION_NAMES,
+  type ProcessConfig,
+  type ProcessOptions,
+  resolveProcessOptions,
+} from "./process-options.js";
 export { redirectRefused } from "./redirect.js";
 export { RequestSlots, type SlotWaiter } from "./request-slots.js";
 export {
@@ -81,3 +94,4 @@ export {
 } from "./transport-options.js";
 export { type Settled, type SettledListener, Settlement } from "./settlement.js";
 export { createUndiciExchange, type UndiciExchangeOptions } from "./undici-exchange.js";
+export { bodyText, jsonValuesIn, unexpectedAnswer, type WholeAnswer } from "./whole-answer.js";

@@ -111,7 +111,7 @@ export class SpanParent {
     try {
       const span = this.#tracer.startSpan(
         target === undefined ? method : `${method} ${target}`,
-        { kind: this.#api.SpanKind.CLIENT, attributes: { ...this.#peer, ...attributesOf(subject) } },
+        { kind: this.#api.SpanKind.CLIENT, attributes: Object.assign(attributesOf(subject), this.#peer) },
         this.#context,
       );
       return new ExchangeSpan(this.#api, span, this.#context);
@@ -161,9 +161,9 @@ function addressOf(origin: string): Attributes {
 function attributesOf({ method, name, id, attempt, protocolVersion }: ExchangeSubject): Attributes {
   const attributes: Attributes = {
     "mcp.method.name": method,
-    "jsonrpc.request.id": String(id),
     "remote_connector.attempt": attempt,
   };
+  if (id !== undefined) attributes["jsonrpc.request.id"] = String(id);
   if (protocolVersion !== undefined) attributes["mcp.protocol.version"] = protocolVersion;
   if (name === undefined) return attributes;
   if (method === "tools/call") {

@@ -14,8 +14,8 @@ export const MAX_REDIRECTS = 3;
 export function redirectTarget(status: number, headers: ResponseHeaders, from: URL): URL | undefined {
   if (status !== 307 && status !== 308) return undefined;
   const target = locationOf(headers, from);
-  const isSame = target?.origin === from.origin && target.username === "" && target.password === "";
-  return isSame ? target : undefined;
+  if (target === undefined || !isSameOrigin(target, from)) return undefined;
+  return target.username === "" && target.password === "" ? target : undefined;
 }
 
 /**
@@ -47,12 +47,18 @@ function reasonOf(status: number, from: URL, target: URL | undefined, maxRedirec
   else if (target.protocol === from.protocol && target.port !== from.port) differences.push("the port");
   if (target.pathname !== from.pathname) differences.push(pathDifference(from.pathname, target.pathname));
   if (target.search !== from.search) differences.push("the query");
-  if (target.origin === from.origin && (status === 307 || status === 308)) {
+  const isSame = isSameOrigin(target, from);
+  if (isSame && (status === 307 || status === 308)) {
     return maxRedirects === 0 ? "no redirect is followed" : `more than ${String(maxRedirects)} redirects in a row`;
   }
   if (differences.length === 0) return "it leads back to the same URL";
   const what = `its location differs in ${differences.join(" and ")}`;
-  return target.origin === from.origin ? what : `${what}, and is of another origin`;
+  return isSame ? what : `${what}, and is of another origin`;
+}
+
+/** A `blob:` URL has the origin of the URL that is its path. */
+function isSameOrigin(target: URL, from: URL): boolean {
+  return target.origin === from.origin && target.protocol === from.protocol;
 }
 
 function pathDifference(from: string, target: string): string {

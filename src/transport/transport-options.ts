@@ -113,7 +113,9 @@ export function resolveTransportOptions(options: TransportOptions): TransportCon
   if (typeof cookies !== "boolean") refuseOption("cookies", "must be true or false");
   if (options.exchange !== undefined) checkExchange(options.exchange, options, deadlines);
   return {
-    ...deadlines,
+    connectTimeoutMs: deadlines.connectTimeoutMs,
+    idleTimeoutMs: deadlines.idleTimeoutMs,
+    totalTimeoutMs: deadlines.totalTimeoutMs,
     maxBodyBytes: countOption("maxBodyBytes", options.maxBodyBytes, 64 * MIB),
     maxEventBytes: countOption("maxEventBytes", options.maxEventBytes, 16 * MIB),
     maxStreamBytes: countOption("maxStreamBytes", options.maxStreamBytes, Infinity),

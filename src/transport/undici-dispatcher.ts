@@ -6,8 +6,14 @@ import buildConnector from "undici/lib/core/connect.js";
 import Pool from "undici/lib/dispatcher/pool.js";
 import { refuseOption } from "../options.js";
 import { guardConnector, guardLookup } from "./address-guard.js";
+import { systemClock } from "./clock.js";
 import { type ConnectionConfig, parseProxy } from "./connection-options.js";
-import { CONNECT_ATTEMPT_MS, IDLE_CONNECTION_MS, KEEP_ALIVE_MARGIN_MS } from "./connection-times.js";
+import {
+  CONNECT_ATTEMPT_MS,
+  CONNECT_PATIENCE_MS,
+  IDLE_CONNECTION_MS,
+  KEEP_ALIVE_MARGIN_MS,
+} from "./connection-times.js";
 import { isLoopback } from "./endpoint.js";
 import { Http2Dispatcher } from "./http2-dispatcher.js";
 
@@ -73,6 +79,8 @@ function openHttp2(
   return new Http2Dispatcher({
     origin,
     maxConnections,
+    patienceMs: CONNECT_PATIENCE_MS,
+    clock: systemClock,
     connect: guard(buildConnector({ ...toServer, allowH2: true })),
     openPlain(socket) {
       let first: typeof socket | undefined = socket;

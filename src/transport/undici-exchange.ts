@@ -48,7 +48,8 @@ export function openUndiciExchange(origin: string, maxConnections: number, conne
     origin,
     capabilities: CAPABILITIES,
     dispatch(request: ExchangeRequest, handler: ExchangeHandler): void {
-      dispatcher.dispatch(isAgent ? { ...request, origin } : request, new DecodedExchange(handler));
+      const { method, path, headers, body } = request;
+      dispatcher.dispatch(isAgent ? { origin, method, path, headers, body } : request, new DecodedExchange(handler));
     },
     async destroy() {
       const destroyed = dispatcher.destroy();

@@ -168,6 +168,9 @@ async function callTool(message: Message): Promise<void> {
       return write({ id: message.id });
     case "huge":
       return give("x".repeat(Number(args["bytes"])));
+    case "huge-request":
+      write({ id: message.id, method: "example/request", params: { text: "x".repeat(Number(args["bytes"])) } });
+      return give("done");
     case "input":
       return answer(message, {
         resultType: "input_required",

@@ -1,3 +1,4 @@
+import type { RemoteConnectorError } from "../../errors.js";
 import { systemClock } from "../../transport/index.js";
 import { connect } from "../connect.js";
 import { type ConnectStdioOptions, resolveConnectOptions } from "../connect-options.js";
@@ -24,9 +25,15 @@ export function connectOpener(options: Options): OpenServer {
   const eraMemory = options.eraMemory ?? createEraMemory();
   return async (opening) => {
     const leaving: Promise<void>[] = [];
+    let onProcessEnd: (error: RemoteConnectorError) => void = ignore;
+    const ended = new Promise<RemoteConnectorError>((resolve) => (onProcessEnd = resolve));
+    const told = (error: RemoteConnectorError): void => {
+      onProcessEnd(error);
+      options.onProcessEnd?.(error);
+    };
     try {
-      const client = await connect(startOptions({ ...options, eraMemory }, opening, leaving));
-      return await settle(client, options, opening);
+      const client = await connect(startOptions({ ...options, eraMemory, onProcessEnd: told }, opening, leaving));
+      return await settle(client, ended, options, opening);
     } catch (error) {
       await Promise.all(leaving);
       throw error;
@@ -35,13 +42,23 @@ export function connectOpener(options: Options): OpenServer {
 }
 
 /** Sees to it that there is a process: one of a remembered era is not started before its first request. */
-async function settle(client: McpClient, options: Options, opening: ServerOpening): Promise<OpenedServer> {
+async function settle(
+  client: McpClient,
+  ended: Promise<RemoteConnectorError>,
+  options: Options,
+  opening: ServerOpening,
+): Promise<OpenedServer> {
   const { signal, onToolsChanged } = opening;
   try {
     await client.discover({ signal, ...UNHURRIED });
-    return { client, exited: watchServer(client, { signal, onToolsChanged, clock: options.clock ?? systemClock }) };
+    const watched = watchServer(client, { signal, onToolsChanged, clock: options.clock ?? systemClock });
+    return { client, exited: Promise.race([ended, watched]) };
   } catch (error) {
     await client.close();
     throw error;
   }
+}
+
+function ignore(): void {
+  // Replaced at once by the promise that it resolves.
 }

@@ -1,10 +1,10 @@
 import { isRemoteConnectorError, RemoteConnectorError } from "../../errors.js";
 import type { LegacyRevision } from "../../protocol/index.js";
-import type { AnswerHead, HttpEndpoint } from "../../transport/index.js";
+import { type AnswerHead, type HttpEndpoint, NOTHING_SENT } from "../../transport/index.js";
 import type { CallSpec } from "../connection.js";
 import { initializeParams } from "../initialize.js";
 import { type InitializeStep, readInitializeAnswer } from "../read-initialize.js";
-import { NOTHING_SENT, totalTimeout } from "./call-failures.js";
+import { totalTimeout } from "./call-failures.js";
 import type { LegacyHttpConfig } from "./options.js";
 import { postMessage } from "./post-message.js";
 import { missesVersionHeader, POST_HEADERS, readSessionId, type RequestScope, Session } from "./session.js";
@@ -19,8 +19,8 @@ export interface HandshakeHost {
   /** Ends the handshake. */
   readonly signal: AbortSignal | undefined;
   call<T>(spec: CallSpec<T>, bound: BoundCall): Promise<T>;
-  /** The server has opened this session. It is not ready yet. */
-  onOpened(session: Session): void;
+  /** The server has opened this session. It is not ready yet, and never is when the handshake fails. */
+  onOpened(scope: RequestScope): void;
   /** Told of each promise whose delivery verdict is that of the handshake. */
   onSent(sent: Promise<unknown>): void;
 }
@@ -45,6 +45,7 @@ export async function openSession(host: HandshakeHost): Promise<Session> {
     try {
       step = await attempt.send();
     } catch (error) {
+      attempt.tellOpened();
       if (!isRemoteConnectorError(error)) throw error;
       if (refusal !== undefined) throw withCause(error, refusal);
       if (!attempt.missesHeader) throw error;
@@ -52,12 +53,13 @@ export async function openSession(host: HandshakeHost): Promise<Session> {
       continue;
     }
     if (step.kind === "offer_again") {
+      attempt.tellOpened();
       offered.push(step.revision);
       continue;
     }
     const session = new Session(generation, attempt.sessionId, step.introduction, config.headers);
     host.onOpened(session);
-    for (const diagnostic of step.diagnostics) config.onDiagnostic?.(diagnostic);
+    for (const diagnostic of step.diagnostics) config.onDiagnostic(diagnostic);
     const taken = postMessage(endpoint, session, {
       body: '{"jsonrpc":"2.0","method":"notifications/initialized"}',
       operation: "notifications/initialized",
@@ -113,6 +115,19 @@ class Offer implements BoundCall {
     );
     this.#host.onSent(sent);
     return sent;
+  }
+
+  /** A session that came with an answer that is of no use is one all the same; no version was agreed on for it. */
+  tellOpened(): void {
+    const id = this.sessionId;
+    if (id === undefined) return;
+    const bound = ["Mcp-Session-Id", id, ...this.#host.config.headers];
+    this.#host.onOpened({
+      ...this.scope,
+      id,
+      postHeaders: [...POST_HEADERS, ...bound],
+      getHeaders: ["Accept", "text/event-stream", ...bound],
+    });
   }
 
   onHead(head: AnswerHead): void {

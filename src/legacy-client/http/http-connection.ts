@@ -2,15 +2,16 @@ import { isRemoteConnectorError, type RemoteConnectorError } from "../../errors.
 import {
   type Diagnostic,
   type JsonObject,
+  type LegacyRevision,
   MessageChannel,
   type Notification,
   type ReadRetryConfig,
 } from "../../protocol/index.js";
-import { closedError, HttpEndpoint, type LifetimeLimits } from "../../transport/index.js";
+import { closedError, HttpEndpoint, type LifetimeLimits, type Telemetry } from "../../transport/index.js";
+import { ClientListeners } from "../client-listeners.js";
 import type { CallSpec, LegacyConnection } from "../connection.js";
-import { callHandler } from "../handlers.js";
 import type { ServerIntroduction } from "../initialize.js";
-import { ServerRequests } from "../server-requests.js";
+import { holdCalls, ServerRequests } from "../server-requests.js";
 import { ListeningStream } from "./listening-stream.js";
 import type { LegacyHttpConfig } from "./options.js";
 import { postMessage } from "./post-message.js";
@@ -19,7 +20,7 @@ import type { RequestScope, Session } from "./session.js";
 import { SessionCall } from "./session-call.js";
 import type { BoundCall, OpenSessionCall, SessionCallHost } from "./session-call-ports.js";
 import { SessionKeeper, type SessionKeeperHost } from "./session-keeper.js";
-import { splitBatch } from "./split-batch.js";
+import { messagesIn } from "./split-batch.js";
 
 /** How long the start waits for the listening stream's first answer. */
 const LISTENING_ANSWER_MS = 2_000;
@@ -43,20 +44,21 @@ export class HttpConnection implements LegacyConnection, SessionCallHost, Sessio
   readonly #calls = new Set<OpenSessionCall>();
   readonly #sessions: SessionKeeper;
   readonly #served: ServerRequests;
+  readonly #listeners: ClientListeners;
   #side: HttpEndpoint | undefined;
   #listening: ListeningStream | undefined;
-  #reportedStray = false;
   #isClosed = false;
   #closing: Promise<void> | undefined;
 
   constructor(config: LegacyHttpConfig) {
     this.#config = config;
+    this.#listeners = new ClientListeners(config);
     this.resume = config.resume;
     this.readRetries = config.readRetries;
     this.endpoint = new HttpEndpoint(config.url, config.transport, config.authorize);
     const host = {
       sendResponse: (text: string) => this.#post(text, "POST"),
-      onServing: (isServing: boolean) => this.#hold(isServing),
+      onServing: (isServing: boolean) => holdCalls(this.#calls, isServing),
       serverInfo: () => this.introduction.serverInfo,
     };
     this.#served = new ServerRequests(host, config.answerer);
@@ -87,6 +89,18 @@ export class HttpConnection implements LegacyConnection, SessionCallHost, Sessio
     return this.#served.isServing;
   }
 
+  get isListening(): boolean {
+    return this.#listening?.isKept === true;
+  }
+
+  get telemetry(): Telemetry {
+    return this.#config.telemetry;
+  }
+
+  get revision(): LegacyRevision | undefined {
+    return this.#sessions.last?.introduction.revision;
+  }
+
   refusal(): RemoteConnectorError | undefined {
     return this.#isClosed ? closedError() : undefined;
   }
@@ -102,9 +116,7 @@ export class HttpConnection implements LegacyConnection, SessionCallHost, Sessio
   }
 
   report(diagnostic: Diagnostic): void {
-    const { onDiagnostic } = this.#config;
-    // Whoever can't take a diagnostic can't be told about it either.
-    if (onDiagnostic !== undefined) callHandler(onDiagnostic, diagnostic, ignore);
+    this.#config.onDiagnostic(diagnostic);
   }
 
   session(): Session | Promise<Session> {
@@ -131,7 +143,7 @@ export class HttpConnection implements LegacyConnection, SessionCallHost, Sessio
         this.#served.receive(reception);
         return;
       case "ignored":
-        this.#reportIgnored(reception.diagnostic);
+        this.#listeners.ignored(reception.diagnostic);
     }
   }
 
@@ -166,6 +178,7 @@ export class HttpConnection implements LegacyConnection, SessionCallHost, Sessio
   onLost(): void {
     this.#served.cancelAll();
     this.#listening?.close();
+    this.#deafen();
   }
 
   onReplaced(session: Session): void {
@@ -183,7 +196,10 @@ export class HttpConnection implements LegacyConnection, SessionCallHost, Sessio
         connectTimeoutMs: transport.connectTimeoutMs,
         wallNow,
         receive: (value, message) => this.#hear(session, value, message),
-        onListeningEnd: (reason) => this.report({ kind: "not_listening", message: `Not listening: ${reason}.` }),
+        onListeningEnd: (reason) => {
+          if (reason !== undefined) this.report({ kind: "not_listening", message: `Not listening: ${reason}.` });
+          this.#deafen();
+        },
         onSessionLost: ({ generation }) => void this.#renewInBackground(generation),
       },
       session,
@@ -194,8 +210,8 @@ export class HttpConnection implements LegacyConnection, SessionCallHost, Sessio
   }
 
   #hear({ takesBatches }: RequestScope, value: unknown, message: string): void {
-    if (!takesBatches || !Array.isArray(value)) this.receive(value, message, undefined);
-    else for (const one of splitBatch(value, message)) this.receive(one.value, one.message, undefined);
+    for (const call of this.#calls) call.touch();
+    for (const one of messagesIn(value, message, takesBatches)) this.receive(one.value, one.message, undefined);
   }
 
   /** Waits a moment for what the server says to the listening stream: what it sends at once is heard then. */
@@ -224,13 +240,9 @@ export class HttpConnection implements LegacyConnection, SessionCallHost, Sessio
     }
   }
 
-  #reportIgnored(diagnostic: Diagnostic | undefined): void {
-    if (diagnostic === undefined) return;
-    if (diagnostic.kind === "not_a_message") {
-      if (this.#reportedStray) return;
-      this.#reportedStray = true;
-    }
-    this.report(diagnostic);
+  /** Calls whose responses were to come on the listening stream have nothing to wait for. */
+  #deafen(): void {
+    for (const call of Array.from(this.#calls)) call.onDeaf();
   }
 
   #deliver(notification: Notification, origin: OpenSessionCall | undefined): void {
@@ -239,19 +251,7 @@ export class HttpConnection implements LegacyConnection, SessionCallHost, Sessio
       return;
     }
     origin?.onNotification(notification);
-    const { onNotification } = this.#config;
-    if (onNotification === undefined) return;
-    const subject = "onNotification";
-    callHandler(onNotification, notification, () =>
-      this.report({ kind: "handler_failed", message: "The handler onNotification of the client threw.", subject }),
-    );
-  }
-
-  #hold(isServing: boolean): void {
-    for (const call of this.#calls) {
-      if (isServing) call.hold();
-      else call.release();
-    }
+    this.#listeners.notification(notification);
   }
 
   #notifyIn(scope: RequestScope | undefined, method: string, params: JsonObject | undefined): void {
@@ -288,7 +288,3 @@ const UNKNOWN: ServerIntroduction = {
   serverInfo: undefined,
   instructions: undefined,
 };
-
-function ignore(): void {
-  // There is nobody who wants to know.
-}

@@ -1,5 +1,5 @@
 import type { RemoteConnectorError } from "../../errors.js";
-import { parseRetryAfter, type StreamEvent } from "../../protocol/index.js";
+import { parseJson, parseRetryAfter, type StreamEvent } from "../../protocol/index.js";
 import {
   type AnswerHead,
   closedError,
@@ -9,7 +9,6 @@ import {
   type HttpEndpoint,
   isSuccess,
 } from "../../transport/index.js";
-import { parseJson } from "./classify-http-answer.js";
 import { type ListeningEnd, planListening } from "./plan-listening.js";
 import type { ResumeConfig } from "./plan-resume.js";
 import type { RequestScope } from "./session.js";
@@ -22,7 +21,8 @@ export interface ListeningHost {
   readonly connectTimeoutMs: number;
   readonly wallNow: () => number;
   receive(value: unknown, message: string): void;
-  onListeningEnd(reason: string): void;
+  /** It is not opened again. `reason` is missing when the server never had one. */
+  onListeningEnd(reason: string | undefined): void;
   onSessionLost(scope: RequestScope): void;
 }
 
@@ -54,6 +54,11 @@ export class ListeningStream implements HttpCallOwner {
     this.answered = new Promise((resolve) => {
       this.#onAnswered = resolve;
     });
+  }
+
+  /** Whether it was open, and is or will be again. */
+  get isKept(): boolean {
+    return this.#hasWorked && !this.#isClosed;
   }
 
   open(): void {
@@ -132,7 +137,8 @@ export class ListeningStream implements HttpCallOwner {
     const { clock } = this.#host.endpoint.config;
     if (this.#openedAt !== undefined && clock.now() - this.#openedAt >= STABLE_MS) this.#place.bearFruit();
     this.#place.endAttempt();
-    const plan = planListening(end, { ...this.#place.end(), hasWorked: this.#hasWorked }, this.#host.resume);
+    const history = { ...this.#place.end(), hasWorked: this.#hasWorked, hasId: this.#scope.id !== undefined };
+    const plan = planListening(end, history, this.#host.resume);
     switch (plan.kind) {
       case "open":
         this.#cancelTimer = clock.schedule(plan.delayMs, () => {

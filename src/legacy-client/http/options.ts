@@ -1,16 +1,10 @@
 import type { ReadRetryConfig } from "../../protocol/index.js";
 import { choiceOption, countOption, durationOption, refuseUnknownOptions } from "../../options.js";
 import {
-  addHeaders,
-  type Authorize,
-  type HeaderSources,
-  parseEndpoint,
-  refuseCookie,
-  resolveHeaderSources,
-  resolveTransportOptions,
-  TRANSPORT_OPTION_NAMES,
-  type TransportConfig,
-  type TransportOptions,
+  ENDPOINT_OPTION_NAMES,
+  type EndpointConfig,
+  type EndpointOptions,
+  resolveEndpointOptions,
 } from "../../transport/index.js";
 import {
   LEGACY_CLIENT_OPTION_NAMES,
@@ -21,16 +15,10 @@ import {
 import type { ResumeConfig } from "./plan-resume.js";
 
 /** How a {@link LegacyStreamableHTTPClient} is set up. */
-export interface LegacyStreamableHTTPClientOptions extends TransportOptions, LegacyClientOptions {
-  /** The MCP endpoint: https, or http on loopback. */
-  readonly endpoint: string | URL;
-  /** Further headers of every request: values, or where to get them. */
-  readonly headers?: HeaderSources | undefined;
-  /** Gives the headers that authorize a request; called once for each, as late as possible. */
-  readonly authorize?: Authorize | undefined;
+export interface LegacyStreamableHTTPClientOptions extends EndpointOptions, LegacyClientOptions {
   /**
    * Whether a stream is kept open on which the server can speak by itself: `auto` (default) when there is somebody to hear it, which
-   * `onNotification` is; `always`; `never`.
+   * `onNotification` and `handlers` are; `always`; `never`.
    */
   readonly listen?: "auto" | "always" | "never" | undefined;
   /** How many attempts in a row to take a stream up again may bring nothing. Default 5; 0 takes none up. */
@@ -49,12 +37,7 @@ export interface LegacyStreamableHTTPClientOptions extends TransportOptions, Leg
 }
 
 /** {@link LegacyStreamableHTTPClientOptions} with nothing left open. */
-export interface LegacyHttpConfig extends LegacyClientConfig {
-  readonly url: URL;
-  readonly transport: TransportConfig;
-  readonly authorize: Authorize | undefined;
-  /** The caller's own headers, as a flat list. */
-  readonly headers: readonly string[];
+export interface LegacyHttpConfig extends LegacyClientConfig, EndpointConfig {
   readonly listen: "auto" | "always" | "never";
   readonly resume: ResumeConfig;
   readonly readRetries: ReadRetryConfig;
@@ -62,11 +45,8 @@ export interface LegacyHttpConfig extends LegacyClientConfig {
 }
 
 const OPTION_NAMES: readonly (keyof LegacyStreamableHTTPClientOptions)[] = [
-  ...TRANSPORT_OPTION_NAMES,
+  ...ENDPOINT_OPTION_NAMES,
   ...LEGACY_CLIENT_OPTION_NAMES.filter((name) => name !== "clock"),
-  "authorize",
-  "endpoint",
-  "headers",
   "listen",
   "longestRetryMs",
   "maxFruitlessResumes",
@@ -82,19 +62,11 @@ const OPTION_NAMES: readonly (keyof LegacyStreamableHTTPClientOptions)[] = [
  */
 export function resolveLegacyHttpOptions(options: LegacyStreamableHTTPClientOptions): LegacyHttpConfig {
   refuseUnknownOptions(options, OPTION_NAMES);
-  const transport = resolveTransportOptions(options);
-  if (transport.cookies !== undefined) refuseCookie(options.headers ?? {});
-  const { fixed, authorize } = resolveHeaderSources(options.headers ?? {}, options.authorize);
-  const headers: string[] = [];
-  addHeaders(headers, fixed);
+  const endpoint = resolveEndpointOptions(options);
   const { random = Math.random, wallNow = Date.now } = options;
-  const url = parseEndpoint(options.endpoint, transport);
   return {
-    ...resolveLegacyClientOptions(options, url.origin),
-    url,
-    transport,
-    authorize,
-    headers,
+    ...resolveLegacyClientOptions(options, endpoint.url.origin),
+    ...endpoint,
     listen: choiceOption("listen", options.listen, ["auto", "always", "never"]),
     resume: {
       maxFruitlessResumes: countOption("maxFruitlessResumes", options.maxFruitlessResumes, 5, 0),

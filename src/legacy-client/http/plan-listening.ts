@@ -13,6 +13,8 @@ export type ListeningEnd =
 export interface ListeningHistory {
   /** Whether the stream was open before, in this session. */
   readonly hasWorked: boolean;
+  /** Whether the session has an id. Without one there is nothing that a server could have lost. */
+  readonly hasId: boolean;
   /** Openings in a row that brought no message and did not last, this one included. */
   readonly fruitless: number;
   readonly retryMs: number | undefined;
@@ -20,8 +22,8 @@ export interface ListeningHistory {
 
 export type ListeningPlan =
   | { readonly kind: "open"; readonly delayMs: number }
-  /** No listening any more in this session; everything else goes on. */
-  | { readonly kind: "stop"; readonly reason: string }
+  /** No listening any more in this session; everything else goes on. Without a reason when the server says that it has no stream. */
+  | { readonly kind: "stop"; readonly reason: string | undefined }
   /** The server doesn't know the session any more. */
   | { readonly kind: "session_lost" };
 
@@ -36,7 +38,9 @@ export type ListeningPlan =
  */
 export function planListening(end: ListeningEnd, history: ListeningHistory, config: ResumeConfig): ListeningPlan {
   if (end.kind === "refused") {
-    if (end.status === 404 && history.hasWorked) return { kind: "session_lost" };
+    if (end.status === 404 && history.hasWorked && history.hasId) return { kind: "session_lost" };
+    // What the specification has a server without the stream say.
+    if (end.status === 405 && !history.hasWorked) return { kind: "stop", reason: undefined };
     if (!mayPass(end.status)) return { kind: "stop", reason: `the server refuses it with ${String(end.status)}` };
   }
   const { fruitless } = history;

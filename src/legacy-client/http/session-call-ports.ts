@@ -2,12 +2,13 @@ import type {
   Answer,
   Diagnostic,
   JsonObject,
+  LegacyRevision,
   MessageChannel,
   Notification,
   Progress,
   ReadRetryConfig,
 } from "../../protocol/index.js";
-import type { AnswerHead, HttpEndpoint } from "../../transport/index.js";
+import type { AnswerHead, HttpEndpoint, Telemetry } from "../../transport/index.js";
 import type { ResumeConfig } from "./plan-resume.js";
 import type { RequestScope } from "./session.js";
 
@@ -19,6 +20,10 @@ export interface OpenSessionCall {
   /** The server waits for us: until {@link release} its silence is no fault. */
   hold(): void;
   release(): void;
+  /** Something came on the session's own stream: a call whose response is to come there is not forgotten. */
+  touch(): void;
+  /** Nothing comes on the session's own stream any more. */
+  onDeaf(): void;
   /** The client was closed. */
   onClosed(): void;
 }
@@ -32,6 +37,11 @@ export interface SessionCallHost {
   readonly isClosed: boolean;
   /** Someone here works on a request of the server. */
   readonly isServing: boolean;
+  /** The session has a stream of its own, on which responses can come. */
+  readonly isListening: boolean;
+  readonly telemetry: Telemetry;
+  /** The revision that was agreed on. */
+  readonly revision: LegacyRevision | undefined;
   /** The session to use; a promise while there is none. */
   session(): RequestScope | Promise<RequestScope>;
   /** The session after the one of this generation, which the server doesn't know any more. */

@@ -7,7 +7,7 @@ import { readResult } from "../read-answer.js";
 import { openSession } from "./handshake.js";
 import type { LegacyHttpConfig } from "./options.js";
 import { deleteSession } from "./post-message.js";
-import type { Session } from "./session.js";
+import type { RequestScope, Session } from "./session.js";
 import type { BoundCall } from "./session-call-ports.js";
 import { SessionSetup, type SetupRequest } from "./session-setup.js";
 
@@ -39,7 +39,7 @@ export class SessionKeeper {
   readonly #setup = new SessionSetup();
   #session: Session | undefined;
   /** Opened by the server, and not ready for calls yet. */
-  #opening: Session | undefined;
+  #opening: RequestScope | undefined;
   #renewal: Promise<Session> | undefined;
   #generation = 0;
 
@@ -53,7 +53,7 @@ export class SessionKeeper {
   }
 
   /** Where messages of ours belong now, before it is ready for calls, too. */
-  get newest(): Session | undefined {
+  get newest(): RequestScope | undefined {
     return this.#opening ?? this.#session;
   }
 
@@ -71,6 +71,8 @@ export class SessionKeeper {
       signal,
       call: (spec, bound) => this.#host.call(spec, bound),
       onOpened: (opened) => {
+        // Of the one before nothing came.
+        this.#abandon(endpoint);
         this.#opening = opened;
       },
       onSent,
@@ -111,9 +113,9 @@ export class SessionKeeper {
 
   /** Ends the session on the server. Never rejects. */
   async end(): Promise<void> {
-    const session = this.#opening ?? this.#session;
-    if (session?.id === undefined || session.isLost) return;
-    await deleteSession(this.#host.sideEndpoint(), session, DELETE_LIMITS);
+    const scope = this.#opening ?? (this.#session?.isLost === true ? undefined : this.#session);
+    if (scope?.id === undefined) return;
+    await deleteSession(this.#host.sideEndpoint(), scope, DELETE_LIMITS);
   }
 
   async #renew(): Promise<Session> {

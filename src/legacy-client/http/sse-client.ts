@@ -1,8 +1,8 @@
-import { deliveryOf } from "../../errors.js";
+import { deliveryOf, type RemoteConnectorError } from "../../errors.js";
 import { Settlement } from "../../transport/index.js";
 import { LegacyClient } from "../client.js";
 import { SseConnection } from "./sse-connection.js";
-import { type LegacySSEClientOptions, resolveLegacySSEOptions } from "./sse-options.js";
+import { type LegacySSEClientOptions, type LegacySSEConfig, resolveLegacySSEOptions } from "./sse-options.js";
 
 /**
  * A {@link LegacyClient} of a server of the transport before Streamable HTTP: a stream by GET, whose first event names the
@@ -15,6 +15,8 @@ import { type LegacySSEClientOptions, resolveLegacySSEOptions } from "./sse-opti
  * Source: 2024-11-05, Transports, HTTP with SSE.
  */
 export class LegacySSEClient extends LegacyClient {
+  readonly #connection: SseConnection;
+
   /**
    * Opens the stream and initializes the server.
    *
@@ -26,6 +28,17 @@ export class LegacySSEClient extends LegacyClient {
     const settlement = new Settlement<LegacySSEClient>();
     void connect(options, settlement);
     return settlement.promise;
+  }
+
+  /** For {@link connect}. */
+  constructor(connection: SseConnection, config: LegacySSEConfig) {
+    super(connection, config);
+    this.#connection = connection;
+  }
+
+  /** The error of the stream's end, which is that of the client: of `close()` `cancelled`. Never rejects. */
+  get ended(): Promise<RemoteConnectorError> {
+    return this.#connection.ended;
   }
 }
 

@@ -1,18 +1,17 @@
 import type { RemoteConnectorError } from "../../errors.js";
 import { type Diagnostic, type JsonObject, MessageChannel, type Notification } from "../../protocol/index.js";
-import { closedError, type HttpCall, type HttpCallOwner, HttpEndpoint } from "../../transport/index.js";
+import { closedError, type HttpCall, type HttpCallOwner, HttpEndpoint, NOTHING_SENT } from "../../transport/index.js";
+import { ClientListeners } from "../client-listeners.js";
 import type { CallSpec, LegacyConnection } from "../connection.js";
-import { callHandler } from "../handlers.js";
 import type { ServerIntroduction } from "../initialize.js";
 import { negotiate } from "../negotiate.js";
 import { type CallHost, type OpenCall, PendingCall } from "../pending-call.js";
-import { ServerRequests } from "../server-requests.js";
-import { NOTHING_SENT } from "./call-failures.js";
+import { holdCalls, ServerRequests } from "../server-requests.js";
 import { refusalOf } from "./classify-http-answer.js";
 import { postMessage } from "./post-message.js";
 import { POST_HEADERS, type RequestScope } from "./session.js";
 import type { LegacySSEConfig } from "./sse-options.js";
-import { splitBatch } from "./split-batch.js";
+import { messagesIn } from "./split-batch.js";
 import { SseStream } from "./sse-stream.js";
 
 /** How many messages beside calls may be on their way at once, whatever calls may. */
@@ -32,18 +31,23 @@ export class SseConnection implements LegacyConnection {
   readonly #calls = new Set<OpenCall>();
   readonly #host: CallHost;
   readonly #served: ServerRequests;
+  readonly #listeners: ClientListeners;
   readonly #listening: HttpEndpoint;
   readonly #stream: SseStream;
   /** Where calls are posted, and everything else, which never waits for them. */
   #posting: HttpEndpoint | undefined;
   #side: HttpEndpoint | undefined;
   #introduction: ServerIntroduction | undefined;
-  #reportedStray = false;
   /** Makes the error of every call from the end on; `undefined` until then. */
   #end: (() => RemoteConnectorError) | undefined;
+  /** The error of the conversation's end. Never rejects. */
+  readonly ended: Promise<RemoteConnectorError>;
+  #resolveEnded: (error: RemoteConnectorError) => void = ignore;
 
   constructor(config: LegacySSEConfig) {
     this.#config = config;
+    this.#listeners = new ClientListeners(config);
+    this.ended = new Promise((resolve) => (this.#resolveEnded = resolve));
     this.#listening = new HttpEndpoint(config.url, config.transport, config.authorize);
     this.#host = {
       lifetimes: this.#listening.lifetimes,
@@ -54,16 +58,18 @@ export class SseConnection implements LegacyConnection {
       cancelRequest: (requestId) =>
         this.notify("notifications/cancelled", { requestId, reason: "The answer is no longer needed." }),
       report: (diagnostic) => this.report(diagnostic),
+      telemetry: config.telemetry,
+      revision: () => this.#introduction?.revision,
     };
     const sendResponse = (text: string): void => this.#post(text, "POST");
     const served = {
       sendResponse,
-      onServing: (isServing: boolean) => this.#hold(isServing),
+      onServing: (isServing: boolean) => holdCalls(this.#calls, isServing),
       serverInfo: () => this.#introduction?.serverInfo,
     };
     this.#served = new ServerRequests(served, config.answerer);
     this.#stream = new SseStream(this.#listening, config.transport, {
-      receive: (value, message) => this.#receive(value, Buffer.from(message)),
+      receive: (value, data) => this.#hear(value, data),
       onEnd: (error) => this.#finish(() => error),
     });
   }
@@ -112,9 +118,7 @@ export class SseConnection implements LegacyConnection {
   }
 
   report(diagnostic: Diagnostic): void {
-    const { onDiagnostic } = this.#config;
-    // Whoever can't take a diagnostic can't be told about it either.
-    if (onDiagnostic !== undefined) callHandler(onDiagnostic, diagnostic, ignore);
+    this.#config.onDiagnostic(diagnostic);
   }
 
   async close(): Promise<void> {
@@ -123,11 +127,13 @@ export class SseConnection implements LegacyConnection {
     await Promise.all([this.#listening.close(), this.#posting?.close(), this.#side?.close()]);
   }
 
-  #receive(value: unknown, message: Uint8Array): void {
-    if (Array.isArray(value) && this.introduction.revision === "2025-03-26") {
-      for (const one of splitBatch(value, message)) this.#receive(one.value, one.message);
-      return;
+  #hear(value: unknown, data: string): void {
+    for (const { value: one, message } of messagesIn(value, data, this.introduction.revision === "2025-03-26")) {
+      this.#receive(one, typeof message === "string" ? Buffer.from(message) : message);
     }
+  }
+
+  #receive(value: unknown, message: Uint8Array): void {
     const reception = this.#channel.receive(value);
     for (const call of this.#calls) call.touch();
     switch (reception.kind) {
@@ -144,7 +150,7 @@ export class SseConnection implements LegacyConnection {
         this.#served.receive(reception);
         return;
       case "ignored":
-        this.#reportIgnored(reception.diagnostic);
+        this.#listeners.ignored(reception.diagnostic);
     }
   }
 
@@ -155,28 +161,7 @@ export class SseConnection implements LegacyConnection {
     }
     // A copy: a handler may make calls, which this notification came too early for.
     for (const call of Array.from(this.#calls)) call.onNotification(notification);
-    const { onNotification } = this.#config;
-    if (onNotification === undefined) return;
-    const subject = "onNotification";
-    callHandler(onNotification, notification, () =>
-      this.report({ kind: "handler_failed", message: "The handler onNotification of the client threw.", subject }),
-    );
-  }
-
-  #reportIgnored(diagnostic: Diagnostic | undefined): void {
-    if (diagnostic === undefined) return;
-    if (diagnostic.kind === "not_a_message") {
-      if (this.#reportedStray) return;
-      this.#reportedStray = true;
-    }
-    this.report(diagnostic);
-  }
-
-  #hold(isServing: boolean): void {
-    for (const call of this.#calls) {
-      if (isServing) call.hold();
-      else call.release();
-    }
+    this.#listeners.notification(notification);
   }
 
   #forget(call: OpenCall): void {
@@ -189,6 +174,7 @@ export class SseConnection implements LegacyConnection {
     this.#end = end;
     this.#served.cancelAll();
     for (const call of this.#calls) call.failWith(end());
+    this.#resolveEnded(end());
   }
 
   /** Posts a message and forgets it. */

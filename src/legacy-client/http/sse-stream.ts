@@ -1,5 +1,5 @@
 import { type Delivery, type DeliveryEvidence, isRemoteConnectorError, RemoteConnectorError } from "../../errors.js";
-import type { StreamEvent } from "../../protocol/index.js";
+import { parseJson, type StreamEvent } from "../../protocol/index.js";
 import {
   type AnswerHead,
   closedError,
@@ -8,13 +8,15 @@ import {
   type HttpCallOwner,
   type HttpCallRequest,
   type HttpEndpoint,
+  internalFault,
   isSuccess,
   type Lifetime,
   type LifetimeLimits,
+  NOTHING_SENT,
   Settlement,
+  streamEnded,
 } from "../../transport/index.js";
-import { internalFault, NOTHING_SENT, streamEnded } from "./call-failures.js";
-import { parseJson, refusalOf } from "./classify-http-answer.js";
+import { refusalOf } from "./classify-http-answer.js";
 import { resolveMessageUrl } from "./resolve-message-url.js";
 
 /** Who is told of what the stream brings. */

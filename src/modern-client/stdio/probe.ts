@@ -82,8 +82,8 @@ class ProbeHost implements MessageHost {
     this.#process.onSending(message);
   }
 
-  onSendFailed(message: StdioMessage, cause: Error): void {
-    this.#process.onSendFailed(message, cause);
+  onSendFailed(_message: StdioMessage, cause: Error): void {
+    this.#process.onSendFailed(cause);
   }
 
   onEnded(message: StdioMessage): void {

@@ -47,6 +47,8 @@ export class ServerKeeper implements ServerProcessEvents {
   /** Starts in a row that failed, or whose process ended early. */
   #failures = 0;
   #lastFailure: RemoteConnectorError | undefined;
+  /** When there was a process last; pauses begin with that, and not with who wants the next one. */
+  #restingSince = 0;
   /** What has to be over before nothing is left. */
   readonly #pending = new Set<Promise<void>>();
 
@@ -65,16 +67,22 @@ export class ServerKeeper implements ServerProcessEvents {
     return this.#state.kind === "serving" ? undefined : this.#lastFailure;
   }
 
+  /** Whether there will be no other process. */
+  get isSpent(): boolean {
+    return this.#state.kind === "spent";
+  }
+
   /** Something waits for a process: its owner is told, at the earliest while this runs. */
   want(): void {
     if (this.#state.kind === "spent") this.#owner.onUnready(this.#state.error);
     if (this.#state.kind !== "idle") return;
-    const delayMs = restartDelayMs(this.#failures, this.#config.restart);
-    if (delayMs === 0) {
+    const { clock, restart } = this.#config;
+    const leftMs = restartDelayMs(this.#failures, restart) - (clock.now() - this.#restingSince);
+    if (leftMs <= 0) {
       this.#open();
       return;
     }
-    const cancel = this.#config.clock.schedule(delayMs, () => {
+    const cancel = clock.schedule(leftMs, () => {
       this.#state = IDLE;
       // Whoever wanted it may have given up.
       if (this.#owner.isWaiting()) this.#open();
@@ -107,6 +115,7 @@ export class ServerKeeper implements ServerProcessEvents {
     if (wasStable(this.#config.clock.now() - state.since, this.#config.restart)) this.#failures = 0;
     else this.#failures += 1;
     this.#rest(error);
+    this.#config.onProcessEnd(error);
     if (this.#owner.isWaiting()) this.want();
   }
 
@@ -152,6 +161,7 @@ export class ServerKeeper implements ServerProcessEvents {
 
   #rest(error: RemoteConnectorError): void {
     this.#lastFailure = error;
+    this.#restingSince = this.#config.clock.now();
     this.#state = this.#config.restart.restart === "never" ? { kind: "spent", error } : IDLE;
   }
 

@@ -7,11 +7,10 @@ import {
   type Notification,
   plainText,
 } from "../../protocol/index.js";
-import type { Clock } from "../../transport/index.js";
+import type { Clock, ProcessConfig } from "../../transport/index.js";
 import type { ChildProcess, Envelope, MessageReader, ProcessExit } from "../../transport/process/index.js";
 import { subscriptionIdIn } from "../subscription-id.js";
 import { lineTooLong, pipeBroken, processExited, queueFull } from "./process-errors.js";
-import type { ServerCommand } from "./stdio-options.js";
 import type { StdioMessage } from "./stdio-message.js";
 import { StdioRequest } from "./stdio-request.js";
 
@@ -33,14 +32,12 @@ export interface ServerProcessEvents {
  * It is never answered, whatever it asks. Lines are handled in their order, each to its end. Source: 2026-07-28, stdio.
  */
 export class ServerProcess {
-  readonly #command: ServerCommand;
+  readonly #command: ProcessConfig;
   readonly #clock: Clock;
   readonly #events: ServerProcessEvents;
   readonly #channel = new MessageChannel<StdioRequest>();
   /** Messages that are not over, those that wait to be written included. */
   readonly #messages = new Set<StdioMessage>();
-  /** Messages whose writing failed, which wait for the exit that explains it. */
-  readonly #stranded = new Map<StdioMessage, Error>();
   readonly #reported = new Set<DiagnosticKind>();
   #child: ChildProcess | undefined;
   #reader: MessageReader | undefined;
@@ -49,13 +46,13 @@ export class ServerProcess {
   #end: RemoteConnectorError | undefined;
 
   /** Starts the process. Rejects with `spawn_failed` (`not_sent`). */
-  static async open(command: ServerCommand, clock: Clock, events: ServerProcessEvents): Promise<ServerProcess> {
+  static async open(command: ProcessConfig, clock: Clock, events: ServerProcessEvents): Promise<ServerProcess> {
     const server = new ServerProcess(command, clock, events);
     await server.#start();
     return server;
   }
 
-  private constructor(command: ServerCommand, clock: Clock, events: ServerProcessEvents) {
+  private constructor(command: ProcessConfig, clock: Clock, events: ServerProcessEvents) {
     this.#command = command;
     this.#clock = clock;
     this.#events = events;
@@ -124,16 +121,15 @@ export class ServerProcess {
     if (message instanceof StdioRequest) this.#channel.open(message.id, message);
   }
 
-  onSendFailed(message: StdioMessage, cause: Error): void {
+  /** The message whose writing failed waits with the others for the exit that explains it. */
+  onSendFailed(cause: Error): void {
     this.#pipeIsBroken = true;
-    this.#stranded.set(message, cause);
     this.#awaitExit(cause);
   }
 
   /** The message is over. `tell`: the server hears that nobody waits for its answer. */
   forget(message: StdioMessage, tell: boolean): void {
     if (!this.#messages.delete(message)) return;
-    this.#stranded.delete(message);
     this.#child?.withdraw(message);
     if (!(message instanceof StdioRequest)) return;
     this.#channel.close(message.id);

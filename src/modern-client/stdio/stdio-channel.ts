@@ -52,6 +52,10 @@ export class StdioChannel implements Channel, MessageHost, KeeperOwner {
     return this.#closed !== undefined;
   }
 
+  get isSpent(): boolean {
+    return this.isClosed || this.#keeper.isSpent;
+  }
+
   begin(request: ChannelRequest, owner: RequestOwner): ChannelCall {
     return this.#start(new StdioRequest(request, owner, this));
   }
@@ -81,14 +85,14 @@ export class StdioChannel implements Channel, MessageHost, KeeperOwner {
   }
 
   onSendFailed(message: StdioMessage, cause: Error): void {
-    this.#messages.get(message)?.onSendFailed(message, cause);
+    this.#messages.get(message)?.onSendFailed(cause);
   }
 
   onEnded(message: StdioMessage, tell: boolean): void {
     const process = this.#messages.get(message);
     this.#messages.delete(message);
     this.#waiting.delete(message);
-    process?.forget(message, tell && !this.isClosed);
+    process?.forget(message, tell);
   }
 
   holdup(): RemoteConnectorError | undefined {

@@ -1,5 +1,5 @@
 import type { Answer } from "../../protocol/index.js";
-import { internalFault } from "../call-failures.js";
+import { internalFault } from "../../transport/index.js";
 import type { ChannelMessage, ChannelRequest, NoticeOwner, RequestOwner } from "../channel.js";
 import { classifyMatched } from "../classify-answer.js";
 import { type MessageHost, StdioMessage } from "./stdio-message.js";
@@ -41,7 +41,7 @@ export class StdioRequest extends StdioMessage {
   }
 }
 
-/** One notification of ours. It is taken when its line is in the pipe: nobody says more. */
+/** One notification of ours. It is taken when its whole line is in the pipe: nobody says more. */
 export class StdioNotice extends StdioMessage {
   readonly #owner: NoticeOwner;
 
@@ -50,14 +50,7 @@ export class StdioNotice extends StdioMessage {
     this.#owner = owner;
   }
 
-  override take(): string | undefined {
-    const line = super.take();
-    // After the line was written.
-    if (line !== undefined) queueMicrotask(() => this.#conclude());
-    return line;
-  }
-
-  #conclude(): void {
+  written(): void {
     if (this.end(false)) this.#owner.onTaken();
   }
 }

@@ -24,7 +24,7 @@ export interface KeptSubscription extends AsyncIterable<KeptItem, undefined> {
   readonly acknowledged: Promise<SubscriptionFilter>;
   /**
    * How it ended for good: `cancelled`; `refused` or `broken` where trying again is of no use (`-32601`, `-32021`, 401, 403 and their
-   * like, a full buffer). Never rejects.
+   * like, a full buffer, a process that is not started again). Never rejects.
    */
   readonly closed: Promise<SubscriptionEnd>;
   /** Ends it as `cancelled`. What came before can still be taken. Idempotent. */
@@ -91,7 +91,7 @@ export class ReopeningSubscription implements KeptSubscription, ListenOwner {
     const openMs = this.#openSince === undefined ? undefined : clock.now() - this.#openSince;
     this.#openSince = undefined;
     const plan = planReopen(end, { failures: this.#failures, openMs }, this.#plan.reopen);
-    if (plan.kind === "stop" || this.#context.channel.isClosed) {
+    if (plan.kind === "stop" || this.#context.channel.isSpent) {
       this.#finish(end, delivery);
       return;
     }

@@ -108,7 +108,7 @@ export class ListenExchange implements RequestOwner {
       this.#send();
     } else if (isRemoteConnectorError(error, "cancelled")) {
       this.#end({ kind: "cancelled", reason: error }, error.delivery);
-    } else if (error.delivery === "not_sent" && !noConnection && !mayPass(error)) {
+    } else if (error.delivery === "not_sent" && !noConnection && !isOnTheWay(error)) {
       // A check on our side, and neither the network nor a process.
       this.#end(readError(error, false));
     } else {
@@ -140,6 +140,8 @@ export class ListenExchange implements RequestOwner {
     const exchange = channel.begin(message, toldOwner(this, this.#told));
     // What fails while it begins can have begun the next one.
     if (attempt === this.#attempt) this.#request = exchange;
+    // So can the caller's check have ended it, before there was anything to cancel.
+    if (this.#ended) exchange.cancel();
   }
 
   #receive(notification: Notification): void {
@@ -240,6 +242,7 @@ export class ListenExchange implements RequestOwner {
   };
 }
 
-function mayPass(error: RemoteConnectorError): boolean {
-  return isRemoteConnectorError(error) && isPassing(error);
+/** Whether it failed between us and the server. */
+function isOnTheWay(error: RemoteConnectorError): boolean {
+  return isRemoteConnectorError(error) && (isPassing(error) || error.code === "spawn_failed");
 }

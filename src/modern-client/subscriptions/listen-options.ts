@@ -4,6 +4,7 @@ import { checkCallOptions } from "../call-options.js";
 import type { ModernClientConfig } from "../client-options.js";
 import { encodeMeta } from "../request-meta.js";
 import { type OutgoingRequest, prepareRequest } from "../request-message.js";
+import type { BufferLimits } from "./item-buffer.js";
 import type { ReopenConfig } from "./plan-reopen.js";
 import type { SubscriptionEnd } from "./subscription-end.js";
 import { checkFilter, type SubscriptionFilter } from "./subscription-filter.js";
@@ -43,7 +44,7 @@ export interface KeepListeningOptions extends ListenOptions {
 }
 
 /** The request of a subscription, encoded but for its id, and its limits. */
-export interface ListenPlan {
+export interface ListenPlan extends BufferLimits {
   readonly request: OutgoingRequest;
   readonly metaJson: string;
   readonly signal: AbortSignal | undefined;
@@ -51,8 +52,6 @@ export interface ListenPlan {
   readonly connectTimeoutMs: number;
   readonly idleTimeoutMs: number;
   readonly acknowledgeTimeoutMs: number;
-  readonly maxBufferedNotifications: number;
-  readonly maxBufferedBytes: number;
 }
 
 export interface KeepListeningPlan extends ListenPlan {
@@ -116,10 +115,29 @@ export function resolveKeepListeningOptions(
   };
 }
 
-function planOf(config: ModernClientConfig, filter: SubscriptionFilter, options: ListenOptions): ListenPlan {
+/** Checks all but numbers. Throws `invalid_options` or `invalid_argument` (both `not_sent`). */
+export function checkListenOptions(filter: SubscriptionFilter, options: ListenOptions): void {
+  refuseUnknownOptions(options, LISTEN_OPTION_NAMES);
+  checkCommon(filter, options);
+}
+
+/** Throws `invalid_options` (`not_sent`). */
+export function resolveBufferLimits(options: ListenOptions): BufferLimits {
+  return {
+    maxBufferedNotifications: countOption("maxBufferedNotifications", options.maxBufferedNotifications, 1_000),
+    maxBufferedBytes: countOption("maxBufferedBytes", options.maxBufferedBytes, 16 * 1024 * 1024),
+  };
+}
+
+function checkCommon(filter: SubscriptionFilter, options: ListenOptions): void {
   checkFilter(filter);
   const { meta, capabilities, logLevel, signal, admit } = options;
   checkCallOptions({ meta, capabilities, logLevel, signal, admit });
+}
+
+function planOf(config: ModernClientConfig, filter: SubscriptionFilter, options: ListenOptions): ListenPlan {
+  checkCommon(filter, options);
+  const { meta, capabilities, logLevel, signal, admit } = options;
   return {
     request: prepareRequest("subscriptions/listen", { notifications: filter }, meta),
     metaJson: encodeMeta(config.meta, { members: meta, capabilities, logLevel }),
@@ -128,8 +146,7 @@ function planOf(config: ModernClientConfig, filter: SubscriptionFilter, options:
     connectTimeoutMs: durationOption("connectTimeoutMs", options.connectTimeoutMs, config.deadlines.connectTimeoutMs),
     idleTimeoutMs: durationOption("idleTimeoutMs", options.idleTimeoutMs, Infinity),
     acknowledgeTimeoutMs: durationOption("acknowledgeTimeoutMs", options.acknowledgeTimeoutMs, 60_000),
-    maxBufferedNotifications: countOption("maxBufferedNotifications", options.maxBufferedNotifications, 1_000),
-    maxBufferedBytes: countOption("maxBufferedBytes", options.maxBufferedBytes, 16 * 1024 * 1024),
+    ...resolveBufferLimits(options),
   };
 }
 

@@ -28,6 +28,9 @@ const OURS_FOR_GOOD: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "unsupported_version",
 ]);
 
+/** Queues of ours, which were full when a subscription was to be opened. */
+const PASSING_LIMITS: ReadonlySet<string> = new Set(["maxQueuedMessages", "maxQueuedRequests"]);
+
 const PEERS_FOR_GOOD: ReadonlySet<number> = new Set<number>([RpcCode.invalidParams, RpcCode.invalidRequest]);
 
 /**
@@ -63,6 +66,7 @@ export function planReopen(
 }
 
 function isForGood(error: RemoteConnectorError): boolean {
+  if (isRemoteConnectorError(error, "limit_exceeded") && PASSING_LIMITS.has(error.details.option)) return false;
   if (readRefusal(error) !== "other" || OURS_FOR_GOOD.has(error.code)) return true;
   return isRemoteConnectorError(error, "peer_error") && PEERS_FOR_GOOD.has(error.details.rpcCode);
 }

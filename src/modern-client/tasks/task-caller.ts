@@ -132,8 +132,14 @@ export class TaskCaller {
   #check(options: CallOptions): void {
     checkCallOptions(options);
     if (!this.#starter.config.tasks) refuseOption("tasks", "must be true for a client that asks for tasks");
+    for (const name of INPUT_OPTIONS) {
+      if (options[name] !== undefined) refuseOption(name, "is for calls; what a task asks is answered by updateTask");
+    }
   }
 }
+
+/** What would be said in answer to a call's own result. */
+const INPUT_OPTIONS = ["inputResponses", "requestState"] as const;
 
 /** Throws `invalid_argument` (`not_sent`) for what names no task. */
 function taskIdOf(task: TaskHandle): string {

@@ -1,6 +1,6 @@
-import { type DeliveryEvidence, isRemoteConnectorError, RemoteConnectorError } from "../../errors.js";
+import { type DeliveryEvidence, RemoteConnectorError } from "../../errors.js";
 import type { Diagnostic } from "../../protocol/index.js";
-import { closedError, type Deadlines, type Settlement } from "../../transport/index.js";
+import { closedError, type Deadlines, failureOf, type Settlement } from "../../transport/index.js";
 import type { CallOptions, ToolCallOptions } from "../call-options.js";
 import { type CallOutcome, rawResultOf } from "../call-plan.js";
 import type { CallWatch, Waiting } from "../call-watch.js";
@@ -51,8 +51,8 @@ export class TaskRun<T> {
   constructor(plan: TaskRunPlan<T>) {
     this.#plan = plan;
     const { starter, options } = plan;
-    const { connectTimeoutMs, idleTimeoutMs, capabilities, meta, admit } = options;
-    this.#requestOptions = { connectTimeoutMs, idleTimeoutMs, capabilities, meta, admit };
+    const { connectTimeoutMs, idleTimeoutMs, maxReadRetries, capabilities, meta, admit } = options;
+    this.#requestOptions = { connectTimeoutMs, idleTimeoutMs, maxReadRetries, capabilities, meta, admit };
     const { input } = starter.config;
     this.#rounds = new InputRounds(options.input === "return" ? { ...input, handlers: {} } : input);
     this.#diagnostics = [...plan.diagnostics];
@@ -200,7 +200,7 @@ export class TaskRun<T> {
 
   /** The call was answered by the task: what became of a look at it changes nothing in that. */
   #fail(error: unknown): void {
-    const failure = isRemoteConnectorError(error) ? error : internalError(error);
+    const failure = failureOf(error);
     const evidence = failure.details.evidence ?? this.#evidence();
     this.#plan.settlement.fail(failure.withEvidence("answered", evidence).withTask(this.#plan.taskId));
   }
@@ -229,14 +229,5 @@ function taskExpired({ taskId, ttlMs }: Task): RemoteConnectorError<"task_expire
     message: "The task was not over when the time had passed for which the server keeps it.",
     delivery: "answered",
     details: { taskId, ttlMs: ttlMs ?? Infinity },
-  });
-}
-
-function internalError(cause: unknown): RemoteConnectorError<"internal_error"> {
-  return new RemoteConnectorError("internal_error", {
-    message: "A fault inside the client ended the call.",
-    delivery: "answered",
-    details: { reason: "unexpected throw" },
-    cause,
   });
 }

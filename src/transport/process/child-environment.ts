@@ -41,8 +41,8 @@ const WINDOWS_NAMES = [
 /**
  * The environment of a child process: an allow-listed part of ours, with the configured variables over it.
  *
- * `PATH` is always among the inherited ones. On Windows names are compared without case, as Windows does. Values that
- * hold a shell function are not handed on. Pure.
+ * `PATH` is always among the inherited ones. On Windows names are compared without case, as Windows does. Of the allow-listed
+ * ones those whose value is a shell function are left out. Pure.
  */
 export function createChildEnvironment(init: ChildEnvironmentInit): Record<string, string> {
   const windows = init.platform === "win32";

@@ -1,4 +1,4 @@
-import { type Diagnostic, scanArray } from "../../protocol/index.js";
+import { type Diagnostic, parseJson, scanArray } from "../../protocol/index.js";
 import type { Envelope } from "./envelope-scan.js";
 import { type Line, LineFramer } from "./line-framer.js";
 import { printableText } from "./printable-text.js";
@@ -92,14 +92,5 @@ export class MessageReader {
     // Redacted before it is cut, so that no part of a secret is left at the end.
     const beginning = text.slice(0, SNIPPET_LENGTH + this.#redaction.longestBytes);
     return printableText(this.#redaction.apply(beginning)).slice(0, SNIPPET_LENGTH);
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return value;
-  } catch {
-    return undefined;
   }
 }

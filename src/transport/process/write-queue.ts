@@ -13,6 +13,8 @@ export interface Outgoing {
   take(): string | undefined;
   /** The line could not be written, or not whole. Called at most once; without `take` before, nothing of it left. */
   failed(cause: Error): void;
+  /** The whole line left this process. Called at most once, after `take`, and never with `failed`. */
+  written?(): void;
 }
 
 /** What became of a line that was to be queued. */
@@ -91,6 +93,7 @@ export class WriteQueue {
       if (text === undefined) continue;
       const takesMore = this.#sink.write(`${text}\n`, (cause) => {
         if (cause instanceof Error) line.failed(cause);
+        else line.written?.();
       });
       this.#blocked = !takesMore;
     }

@@ -1,7 +1,7 @@
 import { getEventListeners, once } from "node:events";
 import { constants } from "node:http2";
 import { createServer } from "node:https";
-import { connect as connectSocket, createServer as createRelay, type Socket } from "node:net";
+import { connect as connectSocket, createServer as createRelay, type LookupFunction, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
@@ -125,6 +125,27 @@ describe("F-16: HTTP/2", () => {
     const result = await connect(server.url).callTool({ name: "t", arguments: { text } }, { contract });
     expect(result).toEqual({ content: [{ type: "text", text }] });
     expect(server.requests[0]?.body).toContain(text);
+  });
+
+  it("F-15: its addresses are guarded, its certificates checked, and both families tried, as over HTTP/1.1", async () => {
+    const server = await serve((request) => respondResult(request));
+    const at = (host: string): string => server.url.replace("127.0.0.1", host);
+    const lookupTo =
+      (...addresses: readonly { readonly address: string; readonly family: number }[]): LookupFunction =>
+      (_, __, callback) =>
+        callback(null, [...addresses]);
+    const four = { address: "127.0.0.1", family: 4 };
+    const refused = { code: "connect_failed", delivery: "not_sent" };
+    const guarded = { ...refused, details: { reason: "ERR_ADDRESS_REFUSED", lasting: true } };
+    const called = (endpoint: string, options: Partial<ModernStreamableHTTPClientOptions>) =>
+      outcome(connect(endpoint, options).callTool(call, { contract }));
+    expect(await called(server.url, { allowedAddresses: "public" })).toMatchObject(guarded);
+    expect(await called(at("mcp.test"), { allowedAddresses: "public", lookup: lookupTo(four) })).toMatchObject(guarded);
+    expect(await called(server.url, { ca: undefined })).toMatchObject({ ...refused, details: { lasting: true } });
+    expect(server.requests).toHaveLength(0);
+    expect(await called(server.url, { allowedAddresses: "public_or_loopback" })).toEqual(works);
+    const lookup = lookupTo({ address: "::1", family: 6 }, four);
+    expect(await called(at("localhost"), { lookup })).toEqual(works);
   });
 
   it("over an exchange without it, or through a proxy, it is refused", () => {

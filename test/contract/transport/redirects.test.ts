@@ -56,6 +56,26 @@ describe.each(EXCHANGES)("F-14: redirects over $name", ({ create }) => {
     expect(admitted).toEqual(["asked", "asked"]);
   });
 
+  it("in whatever coding its body is, that of a redirect is not read", async () => {
+    const server = await serve((request) => {
+      if (pathOf(request) === "/moved") ok(request);
+      else {
+        const headers = "Location: /moved\r\nContent-Encoding: x-unknown\r\n";
+        request.socket.write(httpAnswer("moved", { status: 307, headers }));
+      }
+    });
+    await expect(connect(server.url).callTool(call, { contract })).resolves.toEqual({ content: [] });
+  });
+
+  it("a blob: URL has the origin of its path, and is not followed", async () => {
+    const server = await serve((request) => request.socket.write(to(`blob:${new URL(server.url).origin}/moved`)));
+    await expect(connect(server.url).callTool(call, { contract })).rejects.toMatchObject({
+      code: "redirect_refused",
+      delivery: "answered",
+    });
+    expect(server.requests).toHaveLength(1);
+  });
+
   it("three in a row, each from where the last one led; the fourth is refused", async () => {
     let hops = 3;
     const server = await serve((request) => {

@@ -111,7 +111,9 @@ describe("calls while a server is replaced by one of the other era", () => {
     const server = await ChangingServer.start((request) =>
       request.verb === "GET"
         ? answerFeed(feed)
-        : likeLegacyServer({ ...TOOLS, revision: "2025-11-25", capabilities: { tools: { listChanged: true } } })(request),
+        : likeLegacyServer({ ...TOOLS, revision: "2025-11-25", capabilities: { tools: { listChanged: true } } })(
+            request,
+          ),
     );
     const { client } = await reach(server.url, RECHECK);
     const subscription = client.listen({ toolsListChanged: true });
@@ -145,6 +147,16 @@ describe("promises of connect and its client", () => {
     await vi.waitFor(() => expect(settled).toHaveBeenCalledTimes(1));
   });
 
+  it("refuses an unknown option of either era, whichever the server is of", async () => {
+    const server = await ChangingServer.start(legacy);
+    const misspelt: object[] = [{ modern: { unknownTool: "call" } }, { legacy: { lisen: "never" } }];
+    for (const options of misspelt) {
+      const error = await failureOf(reach(server.url, { ...options, revisions: ["2025-11-25"] }));
+      expect([error.code, error.delivery]).toEqual(["invalid_options", "not_sent"]);
+    }
+    expect(server.requests).toEqual([]);
+  });
+
   it("F-2 rejects, and throws nothing, for arguments of a wrong type", async () => {
     const server = await ChangingServer.start(legacy);
     const { client } = await reach(server.url);
@@ -155,7 +167,11 @@ describe("promises of connect and its client", () => {
 
   it("L-22 F-7 waits for no memory that hangs longer than the deadline, or the signal", async () => {
     const server = await ChangingServer.start(legacy);
-    const eraMemory = { read: () => new Promise<never>(() => undefined), write: () => undefined, forget: () => undefined };
+    const eraMemory = {
+      read: () => new Promise<never>(() => undefined),
+      write: () => undefined,
+      forget: () => undefined,
+    };
     const error = await failureOf(reach(server.url, { eraMemory, lifecycleTimeoutMs: 50 }));
     expect(isRemoteConnectorError(error, "timeout") && error.details.option).toBe("lifecycleTimeoutMs");
     await expect(reach(server.url, { eraMemory, signal: AbortSignal.timeout(20) })).rejects.toMatchObject({
@@ -167,11 +183,13 @@ describe("promises of connect and its client", () => {
     const server = await ChangingServer.start(() => answerNothing());
     const forgotten = vi.fn();
     const eraMemory = { read: () => ({ era: "legacy", decidedAt: 0 }) as const, write: forgotten, forget: forgotten };
-    const refused = await failureOf(reach(server.url, { lifecycleTimeoutMs: 30 }));
+    // A reason that would speak of the era if it came from the server.
+    const old = await ChangingServer.start(() => answerStatus(404));
+    const refused = await failureOf(reach(old.url));
     const abort = new AbortController();
     const connecting = reach(server.url, { eraMemory, signal: abort.signal, recheckLegacyAfterMs: Infinity });
     await vi.waitFor(() => expect(server.posted).toContain("initialize"));
-    abort.abort(Object.assign(refused));
+    abort.abort(refused);
     await expect(connecting).rejects.toBe(refused);
     expect(forgotten).not.toHaveBeenCalled();
   });

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { connect, type ConnectStdioOptions, createEraMemory, type McpClient } from "../../../src/connect/index.js";
 import { isRemoteConnectorError } from "../../../src/errors.js";
 import { failureOf } from "./parties.js";
@@ -24,7 +24,15 @@ class Bench {
   }
 
   get starts(): number {
-    return readFileSync(this.#starts, "utf8").trim().split("\n").length;
+    return this.#pids().length;
+  }
+
+  get lastPid(): number {
+    return Number(this.#pids().at(-1));
+  }
+
+  #pids(): readonly string[] {
+    return readFileSync(this.#starts, "utf8").trim().split("\n");
   }
 
   async reach(name: string, script: object, options: Partial<ConnectStdioOptions> = {}): Promise<McpClient> {
@@ -89,4 +97,20 @@ describe("connect over stdio", () => {
     const error = await failureOf(connect({ command: "no-such-program-anywhere", clientInfo }));
     expect([error.code, error.delivery]).toEqual(["spawn_failed", "not_sent"]);
   });
+
+  it.each(["modern-stdio-server", "scripted-stdio-server"])(
+    "W-40 tells of the end of a process of %s that nobody calls",
+    async (name) => {
+      const bench = new Bench();
+      const ends: unknown[] = [];
+      const onProcessEnd = (error: unknown): never => {
+        ends.push(isRemoteConnectorError(error, "process_exited") && error.details.signal);
+        throw new Error("It listens, and decides nothing.");
+      };
+      const client = await bench.reach(name, {}, { onProcessEnd });
+      await client.listAllTools();
+      process.kill(bench.lastPid, "SIGKILL");
+      await vi.waitFor(() => expect(ends).toEqual(["SIGKILL"]));
+    },
+  );
 });

@@ -9,6 +9,7 @@ import {
   answerResult,
   answerStatus,
   dataEvent,
+  errorMessage,
   progressMessage,
   resetAt,
   withFaults,
@@ -105,5 +106,15 @@ describe("F-11: what is made again by itself", () => {
     expect(deliveryOf(call)).toBe("unknown");
     await client.close();
     expect(posts()).toHaveLength(1);
+  });
+
+  it("F-3: an error on a stream has nothing of the status of the attempt before", async () => {
+    const { client } = await meet([
+      answerError(-32000, "busy", { status: 503 }),
+      answerEvents([errorMessage(-32001, "no")]),
+    ]);
+    const error = await caught(client.listTools());
+    expect(error).toMatchObject({ code: "peer_error", details: { rpcCode: -32001 } });
+    expect(error).not.toHaveProperty("details.httpStatus", 503);
   });
 });

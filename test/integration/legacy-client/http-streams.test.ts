@@ -286,7 +286,6 @@ describe("the listening stream", () => {
     ["400", () => answerBody("{}", { status: 400, type: "application/json" })],
     ["401", () => answerStatus(401, { headers: { "WWW-Authenticate": "Bearer" } })],
     ["404", () => answerBody("<html>", { status: 404, type: "text/html" })],
-    ["405", () => answerStatus(405)],
     ["406", () => answerBody("{}", { status: 406, type: "application/json" })],
     ["501", () => answerStatus(501)],
     ["200 without a stream", () => answerBody("{}", { type: "application/json" })],
@@ -297,6 +296,12 @@ describe("the listening stream", () => {
     expect(gets()).toHaveLength(1);
     expect(kinds()).toEqual(["not_listening"]);
     expect(sessions.initializes).toBe(1);
+  });
+
+  it("L-4: 405 means the same, and is not worth a word", async () => {
+    const { client, gets, kinds } = await meet({ listen: () => answerStatus(405) }, { listen: "always" });
+    await client.callTool(CALL);
+    expect([gets().length, kinds()]).toEqual([1, []]);
   });
 
   it("L-4: connect waits for its first answer at most two seconds, and calls never", async () => {

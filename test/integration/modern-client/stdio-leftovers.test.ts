@@ -55,7 +55,10 @@ it("F-12, L-15: 200 calls of every fate leave no listener, no timer, no pending 
   expect(getEventListeners(signal, "abort").length).toBe(0);
   expect(clock.pending).toBe(0);
   // It is the answer to the only request that is pending.
-  await expect(client.callTool({ name: "error-without-id" })).rejects.toMatchObject({ code: "peer_error" });
+  await expect(client.callTool({ name: "error-without-id" })).rejects.toMatchObject({
+    code: "peer_error",
+    details: { withoutId: true },
+  });
   await expect(valueOf("echo", { a: 1 })).resolves.toEqual({ a: 1 });
   await client.close();
   expect(clock.pending).toBe(0);

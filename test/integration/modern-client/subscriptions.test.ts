@@ -272,6 +272,17 @@ describe("listen", () => {
     await expect(client.listen(FILTER).closed).resolves.toMatchObject({ kind: "cancelled" });
   });
 
+  it("W-36, F-1: a client that never subscribed opens nothing after its end", async () => {
+    const server = await serve(feedOf(acknowledged()));
+    const client = connect(server.url);
+    await client.close();
+    const { acknowledged: late, closed } = client.listen(FILTER);
+    await expect(closed).resolves.toMatchObject({ kind: "cancelled" });
+    await expect(late).rejects.toMatchObject({ code: "cancelled", delivery: "not_sent" });
+    await expect(client.keepListening(FILTER).closed).resolves.toMatchObject({ kind: "cancelled" });
+    expect(server.requests).toHaveLength(0);
+  });
+
   it("W-36: the acknowledgement has its time; W-37: an acknowledged stream may be silent unless asked otherwise", async () => {
     const clock = new FakeClock();
     const server = await serve(feedOf(), feedOf(acknowledged(2)), feedOf(acknowledged(3)));

@@ -313,6 +313,32 @@ describe("what a task asks", () => {
     ]);
   });
 
+  it("W-44: answers among the options of a request about a task are refused, not lost", async () => {
+    const { client, sent } = await openTask([completed]);
+    const task = { taskId: "task/1" };
+    const given = [{ inputResponses: {} }, { requestState: "" }];
+    for (const options of given) {
+      for (const asking of [
+        client.getTask(task, options),
+        client.cancelTask(task, options),
+        client.resumeTask(task, options),
+        client.updateTask({ ...task, inputResponses: {} }, options),
+      ]) {
+        await expect(asking).rejects.toMatchObject({ code: "invalid_options", delivery: "not_sent" });
+      }
+    }
+    expect(sent()).toHaveLength(0);
+  });
+
+  it("W-43, F-11: maxReadRetries of the call is that of its looks", async () => {
+    const busy = (request: RawRequest): Buffer => rpcError(request, -32603, 503);
+    const { client, sent } = await openTask([busy, completed]);
+    const look = client.resumeTask({ taskId: "task/1" }, { maxReadRetries: 0 });
+    await expect(look).rejects.toMatchObject({ code: "peer_error", delivery: "answered" });
+    expect(sent("tasks/get")).toHaveLength(1);
+    await expect(client.resumeTask({ taskId: "task/1" })).resolves.toEqual(done);
+  });
+
   it("W-44, W-33: without a handler, or with input returned, the call ends; updateTask and resumeTask go on", async () => {
     const asks = state("input_required", { inputRequests: { a: form } });
     const { client, sent } = await openTask([asks, asks, completed]);

@@ -294,6 +294,17 @@ describe("F-19: spans of exchanges", () => {
     expect(spans().map(({ attributes }) => attributes["error.type"])).toEqual([undefined, "-32601"]);
   });
 
+  it("F-19: a notification is a span without an id", async () => {
+    const server = await serve(() => httpAnswer("", { status: 202, type: "text/plain" }));
+    const client = connect(server.url);
+    const caller = await inSpan(() => client.notify("notifications/x", {}));
+    expect(spans()).toMatchObject([{ name: "notifications/x", parentSpanContext: { spanId: caller.spanId } }]);
+    expect(spans()[0]?.attributes).not.toHaveProperty("jsonrpc.request.id");
+    await server.close();
+    await failed(client.notify("notifications/x", {}));
+    expect(spans().map(({ attributes }) => attributes["error.type"])).toContain("connect_failed");
+  });
+
   it("F-19: over stdio a call is a span of the same kind, without an address", async () => {
     const { client } = connectOverStdio(scripted());
     const { spanId } = await inSpan(() => client.listTools());

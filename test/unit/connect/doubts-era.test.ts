@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { doubtsEra, type EraStanding } from "../../../src/connect/doubts-era.js";
-import { RemoteConnectorError } from "../../../src/errors.js";
+import { doubtsEra, type EraStanding, wasRefused } from "../../../src/connect/doubts-era.js";
+import { type Delivery, RemoteConnectorError } from "../../../src/errors.js";
 import { LEGACY_REVISIONS, MODERN_REVISION, peerError, type PeerErrorContext } from "../../../src/protocol/index.js";
 
 const CONTEXT = { over: "http", accepts: [MODERN_REVISION, ...LEGACY_REVISIONS] } as const;
@@ -58,5 +58,27 @@ describe("L-22 which failures put a server's era in doubt", () => {
     const details = { supported: [], ours: [MODERN_REVISION] };
     const failure = new RemoteConnectorError("unsupported_version", { message: "No.", details, cause: rpc(-32601) });
     expect(doubtsEra(failure, PROVEN, { ...CONTEXT, over: "stdio" })).toBe(true);
+  });
+});
+
+describe("L-22 F-11 which failures show that nothing ran", () => {
+  it.each<[string, unknown, Delivery, boolean]>([
+    ["nothing was sent", TIMEOUT, "not_sent", true],
+    ["a deadline", TIMEOUT, "unknown", false],
+    ["the end of the process", EXIT, "unknown", false],
+    ["404", status(404), "answered", true],
+    ["405 with an error of its own", rpc(-32000, { httpStatus: 405 }), "answered", true],
+    ["408", status(408), "unknown", false],
+    ["501", status(501), "unknown", false],
+    ["HTML in place of an answer", status(200), "unknown", false],
+    ["an unknown method", rpc(-32601), "answered", true],
+    ["a modern error", rpc(-32020, { httpStatus: 400 }), "answered", true],
+    ["an internal error", rpc(-32603), "answered", false],
+    ["an internal error with 400", rpc(-32603, { httpStatus: 400 }), "answered", false],
+    ["an internal error with 500", rpc(-32603, { httpStatus: 500 }), "answered", false],
+    ["an error of a tool's own", rpc(-32000, { httpStatus: 200 }), "answered", false],
+    ["a caller's own reason", new Error("enough"), "answered", false],
+  ])("%s", (_, failure, delivery, expected) => {
+    expect(wasRefused(failure, delivery)).toBe(expected);
   });
 });

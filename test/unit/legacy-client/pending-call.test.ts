@@ -4,7 +4,7 @@ import type { CallSpec } from "../../../src/legacy-client/connection.js";
 import { type CallHost, type OpenCall, PendingCall } from "../../../src/legacy-client/pending-call.js";
 import { readResult } from "../../../src/legacy-client/read-answer.js";
 import type { Diagnostic, JsonObject } from "../../../src/protocol/index.js";
-import { Lifetimes } from "../../../src/transport/index.js";
+import { Lifetimes, Telemetry } from "../../../src/transport/index.js";
 import { FakeClock } from "../../support/fake-clock.js";
 
 /** What a call sees of a connection, written down. */
@@ -13,6 +13,12 @@ class Host implements CallHost {
   readonly lifetimes = new Lifetimes(this.clock);
   readonly log: string[] = [];
   readonly diagnostics: Diagnostic[] = [];
+
+  readonly telemetry = new Telemetry({ tracing: "off", logger: undefined }, "stdio:test", this.clock);
+
+  revision(): undefined {
+    return undefined;
+  }
 
   now(): number {
     return this.clock.now();

@@ -16,6 +16,7 @@ function receive(pending: readonly number[], message: object, used?: number): Re
 
 const RESULT = { kind: "result", result: {} };
 const ERROR = { kind: "error", error: { code: -1, message: "no" } };
+const WITHOUT_ID = { ...ERROR, withoutId: true };
 const error = { code: -1, message: "no" };
 
 describe("MessageChannel", () => {
@@ -29,8 +30,13 @@ describe("MessageChannel", () => {
       { id: 1, result: null, error },
       { request: "request 1", answer: ERROR },
     ],
-    ["an error without an id, when one waits", [2], { error }, { request: "request 2", answer: ERROR }],
-    ["an error with null as id, when one waits", [2], { id: null, error }, { request: "request 2", answer: ERROR }],
+    ["an error without an id, when one waits", [2], { error }, { request: "request 2", answer: WITHOUT_ID }],
+    [
+      "an error with null as id, when one waits",
+      [2],
+      { id: null, error },
+      { request: "request 2", answer: WITHOUT_ID },
+    ],
   ])("W-5, W-9: settles %s", (_name, pending, message, expected) => {
     expect(receive(pending, message)).toEqual({ kind: "answer", diagnostic: undefined, ...expected });
   });
@@ -89,6 +95,8 @@ describe("MessageChannel", () => {
     ["a result that is no object", { id: 1, result: [] }],
     ["an error without a code", { id: 1, error: {} }],
     ["another version", { id: 1, result: {}, jsonrpc: "1.0" }],
+    ["a method beside it", { id: 1, result: {}, method: "ping" }],
+    ["null as method and nothing else", { id: 1, method: null }],
   ])("W-11: a response with %s is an invalid answer for the call whose id it carries", (_name, message) => {
     expect(receive([1, 2], message)).toMatchObject({
       kind: "answer",

@@ -40,6 +40,11 @@ describe("F-18: the cookies of an origin", () => {
     const { sent } = jarOf("a=1", "b=2; Domain=other.test", "c=3; Domain=mcp.test", "d=4; Domain=test");
     expect(sent()).toBe("a=1; c=3");
     expect(sent("https://other.test/mcp")).toBeUndefined();
+    const single = new URL("https://mcp/mcp");
+    const { sent: sentThere, set } = jarOf();
+    set(["a=1; Domain=mcp", "b=2; Domain=MCP", "c=3; Domain=mc", "__Host-d=4; Secure; Path=/; Domain=mcp"], single);
+    expect(sentThere(single)).toBe("a=1; b=2");
+    expect(sentThere("https://x.mcp/mcp")).toBeUndefined();
   });
 
   it("are secure where they say so, but for loopback", () => {

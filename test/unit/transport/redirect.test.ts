@@ -28,6 +28,7 @@ describe("redirectTarget", () => {
     [307, "https://h.test@evil.test/"],
     [307, "https://user:pass@h.test/mcp"],
     [308, "javascript:alert(1)"],
+    [307, "blob:https://h.test/mcp"],
     [308, "https://"],
     [308, undefined],
   ])("F-14: %i to %j is not", (status, location) => {

@@ -1,9 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-  classifyHttpAnswer,
-  refusalOf,
-  type WholeAnswer,
-} from "../../../../src/legacy-client/http/classify-http-answer.js";
+import { classifyHttpAnswer, refusalOf } from "../../../../src/legacy-client/http/classify-http-answer.js";
+import type { WholeAnswer } from "../../../../src/transport/index.js";
 
 const URL_OF = new URL("https://host/mcp");
 
@@ -43,7 +40,6 @@ describe("classifyHttpAnswer", () => {
 
   it.each<[string, WholeAnswer, string, string]>([
     ["HTML", answer(200, "<html>", "text/html"), "unexpected_answer", "unknown"],
-    ["an accepted request without an answer", answer(202, "", ""), "unexpected_answer", "unknown"],
     ["no JSON", answer(200, "{"), "unexpected_answer", "unknown"],
     ["another's error", answer(400, error(5)), "unexpected_answer", "answered"],
     ["a result at a refusal", answer(500, result(4)), "unexpected_answer", "answered"],
@@ -54,6 +50,20 @@ describe("classifyHttpAnswer", () => {
     ["a redirect", answer(302, ""), "redirect_refused", "answered"],
   ])("F-1: %s", (_what, given, code, delivery) => {
     expect(classifyHttpAnswer(given, 4)).toMatchObject({ kind: "failed", error: { code, delivery } });
+  });
+
+  it.each([
+    ["202", answer(202, "", "")],
+    ["202 with text", answer(202, "Accepted", "text/plain")],
+    ["204", answer(204, "", "")],
+    ["200 and nothing", answer(200, "")],
+  ])("L-5: %s only says that the request was taken", (_what, given) => {
+    const verdict = { kind: "taken", error: { code: "unexpected_answer", delivery: "unknown" } };
+    expect(classifyHttpAnswer(given, 4)).toMatchObject(verdict);
+  });
+
+  it("L-5: 202 with the response is the response", () => {
+    expect(classifyHttpAnswer(answer(202, result(4)), 4)).toMatchObject({ kind: "json" });
   });
 
   it.each<[string, WholeAnswer, object]>([

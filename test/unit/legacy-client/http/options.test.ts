@@ -18,6 +18,8 @@ describe.each<[string, (options: object) => unknown]>([
     [{ endpoint: "https://u:p@host/mcp" }, "invalid_url"],
     [{ headers: { "Mcp-Session-Id": "x" } }, "invalid_header"],
     [{ headers: { Accept: "x" } }, "invalid_header"],
+    [{ headers: { cookie: "a=b" }, cookies: true }, "invalid_header"],
+    [{ authorize: "token" }, "invalid_options"],
   ])("refuses %j: %s", (options, code) => {
     expect(() => resolve(options)).toThrow(expect.objectContaining({ code, delivery: "not_sent" }));
   });

@@ -7,7 +7,7 @@ import {
 } from "../../../../src/legacy-client/http/plan-listening.js";
 
 const CONFIG = { maxFruitlessResumes: 3, longestRetryMs: 10_000, random: () => 0 };
-const BEFORE: ListeningHistory = { hasWorked: false, fruitless: 0, retryMs: undefined };
+const BEFORE: ListeningHistory = { hasWorked: false, hasId: true, fruitless: 0, retryMs: undefined };
 
 const plan = (end: ListeningEnd, before: Partial<ListeningHistory> = {}): ListeningPlan =>
   planListening(end, { ...BEFORE, ...before }, CONFIG);
@@ -19,8 +19,14 @@ describe("planListening", () => {
     if (status !== 404) expect(plan(refused(status), { hasWorked: true }).kind).toBe("stop");
   });
 
+  it("L-4: 405 is worth a word only from a server that had one", () => {
+    expect(plan(refused(405))).toEqual({ kind: "stop", reason: undefined });
+    expect(plan(refused(405), { hasWorked: true })).toEqual({ kind: "stop", reason: "the server refuses it with 405" });
+  });
+
   it("L-3, L-4: 404 after it was open means a lost session", () => {
     expect(plan(refused(404), { hasWorked: true })).toEqual({ kind: "session_lost" });
+    expect(plan(refused(404), { hasWorked: true, hasId: false }).kind).toBe("stop");
   });
 
   it.each<[string, ListeningEnd, Partial<ListeningHistory>, number]>([

@@ -4,7 +4,7 @@ import type { Delivery, RemoteConnectorError } from "../../../../src/errors.js";
 import type { StdioMessage } from "../../../../src/modern-client/stdio/stdio-message.js";
 import { StdioNotice, StdioRequest } from "../../../../src/modern-client/stdio/stdio-request.js";
 import { closedError, Lifetimes, RequestSlots } from "../../../../src/transport/index.js";
-import { FakeClock, settle } from "../../../support/fake-clock.js";
+import { FakeClock } from "../../../support/fake-clock.js";
 
 class Scene {
   readonly clock = new FakeClock();
@@ -253,14 +253,21 @@ describe("a request over stdio, whatever happens in whatever order", () => {
 });
 
 describe("a notification over stdio", () => {
-  it("W-7: is taken after its line was written, and gives its turn back", async () => {
+  it("W-7, F-1: is taken when its line was written, and gives its turn back; not when the pipe broke", () => {
     const scene = new Scene(1);
     const { slots } = scene;
     const notice = new StdioNotice(scene.message(), scene.owner, { ...scene.host, slots }).start();
     notice.take();
     expect(scene.told()).toEqual(["turn", "sending"]);
-    await settle();
+    notice.written();
+    notice.written();
     expect(scene.told()).toEqual(["ended", "taken"]);
+    const broken = new StdioNotice(scene.message(), scene.owner, { ...scene.host, slots }).start();
+    broken.take();
+    broken.failed(new Error("EPIPE"));
+    expect(scene.told()).toEqual(["turn", "sending", "send failed"]);
+    broken.failWith(closedError());
+    expect(scene.told()).toEqual(["ended", "cancelled unknown"]);
     scene.request();
     expect(scene.told()).toEqual(["turn"]);
   });

@@ -48,6 +48,14 @@ describe("planReopen", () => {
     expect(plan(end)).toEqual({ kind: "stop" });
   });
 
+  it.each(["maxQueuedRequests", "maxQueuedMessages"])(
+    "W-37: a queue that was full for a moment is no end",
+    (option) => {
+      const error = new RemoteConnectorError("limit_exceeded", { message: "", details: { option, limit: 1 } });
+      expect(plan({ kind: "refused", why: "other", error })).toMatchObject({ kind: "reopen", delayMs: 500 });
+    },
+  );
+
   it("W-37: a busy server says when", () => {
     expect(plan(refused(-32603, 503, "7"))).toEqual({ kind: "reopen", delayMs: 7_000, failures: 1 });
     expect(plan(refused(-32603, 500))).toMatchObject({ kind: "reopen", delayMs: 500 });

@@ -35,6 +35,10 @@ class Line implements Outgoing {
   failed(cause: Error): void {
     this.log.push(`failed: ${cause.message}`);
   }
+
+  written(): void {
+    this.log.push("written");
+  }
 }
 
 describe("WriteQueue", () => {
@@ -50,6 +54,20 @@ describe("WriteQueue", () => {
     queue.drained();
     expect(sink.written).toEqual(["a\n", "b\n", "c\n"]);
     expect(queue.size).toBe(0);
+  });
+
+  it("W-7: tells a line when it left, also when the sink says so with no cause", () => {
+    const sink = new Sink();
+    const queue = new WriteQueue(sink, { maxQueuedMessages: 10 });
+    const [first, second] = [new Line("a"), new Line("b")];
+    queue.push(first);
+    queue.push(second);
+    expect(first.log).toEqual(["taken"]);
+    sink.done[0]?.();
+    expect([first.log, second.log]).toEqual([["taken", "written"], ["taken"]]);
+    queue.push({ take: () => "c", failed: () => undefined });
+    sink.done[2]?.();
+    expect(sink.written).toHaveLength(3);
   });
 
   it("L-14: gives back what is not written yet, and only that", () => {
