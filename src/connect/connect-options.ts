@@ -34,7 +34,7 @@ export interface SharedConnectOptions {
   readonly clientInfo: Implementation;
   /**
    * The revisions that may be spoken, the preferred one first. Default: all. Modern ones alone never send `initialize`; legacy
-   * ones alone never probe.
+   * ones alone never probe. With a legacy one first, the probe follows only when `initialize` is refused.
    */
   readonly revisions?: readonly Revision[] | undefined;
   /** Who answers when the server asks for input. */

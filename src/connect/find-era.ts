@@ -37,10 +37,13 @@ export async function findEra(config: ConnectConfig, search: EraSearch): Promise
   if (!config.accepts.some(isModernRevision)) return openLegacy(config, search, legacy);
   const record = legacy.length === 0 ? undefined : await recall(config, search.signal);
   if (record?.era === "modern") return { era: "modern", client: config.openModern(), isProven: false };
-  if (record?.era !== "legacy") return probe(config, search);
+  const prefersLegacy = isLegacyRevision(config.accepts[0]);
+  if (record?.era !== "legacy" && !prefersLegacy) return probe(config, search);
   try {
-    const isOld = config.wallNow() - record.decidedAt >= config.recheckLegacyAfterMs;
-    return await openLegacy(config, search, legacy, isOld);
+    const isOld = record !== undefined && config.wallNow() - record.decidedAt >= config.recheckLegacyAfterMs;
+    const found = await openLegacy(config, search, legacy, isOld && !prefersLegacy);
+    if (record === undefined) remember(config, "legacy");
+    return found;
   } catch (error) {
     // The end of the search says nothing, whatever the caller's reason looks like.
     if (search.signal.aborted || !isRefusal(error, config)) throw error;

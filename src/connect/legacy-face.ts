@@ -86,6 +86,8 @@ export class LegacyFace implements EraClient {
     const settlement = new Settlement<unknown>(options.onSettled);
     if (options.signal?.aborted === true) {
       settlement.abort(options.signal.reason, "not_sent");
+    } else if (this.#closing.signal.aborted) {
+      settlement.fail(closedError());
     } else if (options.detail === true) {
       const raw = new TextEncoder().encode(JSON.stringify(result));
       settlement.resolve({ result, raw, diagnostics: [], delivery: "answered" });

@@ -51,6 +51,16 @@ describe("connect over HTTP", () => {
     expect(server.posted).toEqual(["initialize", "notifications/initialized"]);
   });
 
+  it("L-18 asks with initialize first when a legacy revision is preferred, and probes when that is refused", async () => {
+    const revisions = ["2025-11-25", "2026-07-28"] as const;
+    const old = await ChangingServer.start(legacy);
+    expect((await reach(old.url, { revisions })).client.era).toBe("legacy");
+    expect(old.posted).toEqual(["initialize", "notifications/initialized"]);
+    const young = await ChangingServer.start(modern);
+    expect((await reach(young.url, { revisions })).client.era).toBe("modern");
+    expect(young.posted.filter((method) => method !== "initialize")).toEqual(["server/discover"]);
+  });
+
   it("L-18 never sends initialize when only modern revisions may be spoken", async () => {
     const server = await ChangingServer.start(legacy);
     const error = await failureOf(reach(server.url, { revisions: ["2026-07-28"] }));

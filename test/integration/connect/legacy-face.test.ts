@@ -53,6 +53,14 @@ describe("a legacy server seen through connect", () => {
     expect([delivery, server.posted.length]).toEqual(["answered", posts]);
   });
 
+  it("L-23 discovers nothing after its end", async () => {
+    const { server } = await listening();
+    const { client } = await reach(server.url, LEGACY_ONLY);
+    await client.close();
+    const error = await failureOf(client.discover());
+    expect([error.code, error.delivery]).toEqual(["cancelled", "not_sent"]);
+  });
+
   it("L-23 F-2 discovers nothing for a caller who has gone", async () => {
     const { server } = await listening();
     const { client } = await reach(server.url, LEGACY_ONLY);
