@@ -2,6 +2,7 @@ import type { RemoteConnectorError } from "../errors.js";
 import {
   type CallToolResult,
   type CompleteResult,
+  completionParams,
   type CompletionParams,
   type DetailedResult,
   type EntryList,
@@ -16,6 +17,7 @@ import {
   type ListResourceTemplatesResult,
   type ListToolsResult,
   type Prompt,
+  promptParams,
   type PromptParams,
   PROMPTS,
   RawJson,
@@ -24,6 +26,7 @@ import {
   refuseArgument,
   type ReadResourceResult,
   type Resource,
+  resourceParams,
   type ResourceParams,
   RESOURCES,
   type ResourceTemplate,
@@ -111,14 +114,9 @@ export abstract class LegacyClient {
    */
   callTool(params: ToolCall, options: LegacyCallOptions & WithDetail): Promise<DetailedResult<CallToolResult>>;
   callTool(params: ToolCall, options?: LegacyCallOptions): Promise<CallToolResult>;
-  callTool({ name, arguments: args }: ToolCall, options: Detailable = {}): Promise<unknown> {
-    const check = (): void => {
-      if (typeof name !== "string") refuseArgument("name", "must be a string");
-      const value = args instanceof RawJson ? args.value : args;
-      if (value !== undefined && !isJsonObject(value)) refuseArgument("arguments", "must be an object");
-    };
-    const params = { name, arguments: args };
-    return this.#sender.sendDetailed({ method: "tools/call", params, check, read: identity }, options);
+  callTool(call: ToolCall, options: Detailable = {}): Promise<unknown> {
+    const params = (): JsonObject => toolCallParams(call);
+    return this.#sender.sendDetailed({ method: "tools/call", params, read: identity }, options);
   }
 
   /** One page of resources, as {@link listTools}. */
@@ -157,22 +155,22 @@ export abstract class LegacyClient {
     options: LegacyCallOptions & WithDetail,
   ): Promise<DetailedResult<ReadResourceResult>>;
   readResource(params: ResourceParams, options?: LegacyCallOptions): Promise<ReadResourceResult>;
-  readResource({ uri }: ResourceParams, options: Detailable = {}): Promise<unknown> {
-    const check = (): void => checkText("uri", uri);
+  readResource(params: ResourceParams, options: Detailable = {}): Promise<unknown> {
     const read = withArray("resources/read", "contents");
-    const refine = (error: RemoteConnectorError): RemoteConnectorError => recogniseMissing(error, uri);
-    return this.#sender.sendDetailed({ method: "resources/read", params: { uri }, check, read, refine }, options);
+    const refine = (error: RemoteConnectorError): RemoteConnectorError => recogniseMissing(error, params.uri);
+    const request = { method: "resources/read", params: () => uriParams(params), read, refine };
+    return this.#sender.sendDetailed(request, options);
   }
 
   /** Asks to be told when a resource changes; `onNotification` of the client is. */
-  subscribeResource({ uri }: ResourceParams, options: LegacyCallOptions = {}): Promise<void> {
-    const check = (): void => checkText("uri", uri);
-    return this.#sender.send({ method: "resources/subscribe", params: { uri }, check, read: nothing }, options);
+  subscribeResource(params: ResourceParams, options: LegacyCallOptions = {}): Promise<void> {
+    const request = { method: "resources/subscribe", params: () => uriParams(params), read: nothing };
+    return this.#sender.send(request, options);
   }
 
-  unsubscribeResource({ uri }: ResourceParams, options: LegacyCallOptions = {}): Promise<void> {
-    const check = (): void => checkText("uri", uri);
-    return this.#sender.send({ method: "resources/unsubscribe", params: { uri }, check, read: nothing }, options);
+  unsubscribeResource(params: ResourceParams, options: LegacyCallOptions = {}): Promise<void> {
+    const request = { method: "resources/unsubscribe", params: () => uriParams(params), read: nothing };
+    return this.#sender.send(request, options);
   }
 
   /** One page of prompts, as {@link listTools}. */
@@ -193,20 +191,21 @@ export abstract class LegacyClient {
   /** Fills a prompt in. */
   getPrompt(params: PromptParams, options: LegacyCallOptions & WithDetail): Promise<DetailedResult<GetPromptResult>>;
   getPrompt(params: PromptParams, options?: LegacyCallOptions): Promise<GetPromptResult>;
-  getPrompt({ name, arguments: args }: PromptParams, options: Detailable = {}): Promise<unknown> {
-    const check = (): void => checkText("name", name);
+  getPrompt(prompt: PromptParams, options: Detailable = {}): Promise<unknown> {
+    const params = (): JsonObject => {
+      const made = promptParams(prompt);
+      checkText("name", made["name"]);
+      return made;
+    };
     const read = withArray("prompts/get", "messages");
-    return this.#sender.sendDetailed(
-      { method: "prompts/get", params: { name, arguments: args }, check, read },
-      options,
-    );
+    return this.#sender.sendDetailed({ method: "prompts/get", params, read }, options);
   }
 
   /** Asks for completions of an argument of a prompt or of a resource template. */
   complete(params: CompletionParams, options: LegacyCallOptions & WithDetail): Promise<DetailedResult<CompleteResult>>;
   complete(params: CompletionParams, options?: LegacyCallOptions): Promise<CompleteResult>;
-  complete({ ref, argument, context }: CompletionParams, options: Detailable = {}): Promise<unknown> {
-    const params = { ref, argument, context };
+  complete(completion: CompletionParams, options: Detailable = {}): Promise<unknown> {
+    const params = (): JsonObject => completionParams(completion);
     return this.#sender.sendDetailed({ method: "completion/complete", params, read: readCompletion }, options);
   }
 
@@ -248,6 +247,23 @@ function identity(result: JsonObject): JsonObject {
 
 function nothing(): undefined {
   return undefined;
+}
+
+/** Throws `invalid_argument` (`not_sent`). */
+function toolCallParams(call: ToolCall): JsonObject {
+  if (!isJsonObject(call)) refuseArgument("call", "must be an object");
+  const { name, arguments: args } = call;
+  if (typeof name !== "string") refuseArgument("name", "must be a string");
+  const value = args instanceof RawJson ? args.value : args;
+  if (value !== undefined && !isJsonObject(value)) refuseArgument("arguments", "must be an object");
+  return { name, arguments: args };
+}
+
+/** Throws `invalid_argument` (`not_sent`). */
+function uriParams(params: ResourceParams): JsonObject {
+  const made = resourceParams(params);
+  checkText("uri", made["uri"]);
+  return made;
 }
 
 function checkText(argument: string, value: unknown): void {

@@ -10,7 +10,8 @@ import { detailed, detailedLocally, readList } from "./read-answer.js";
 /** A request, and what callers get of its result. */
 export interface LegacyRequest<T> {
   readonly method: string;
-  readonly params: JsonObject | undefined;
+  /** May be made late, and throw `invalid_argument` for what can't be sent. */
+  readonly params: JsonObject | (() => JsonObject) | undefined;
   /** Throws `invalid_argument` for what can't be sent. */
   readonly check?: (() => void) | undefined;
   /** Makes the value of a result. `received` is missing when no request was needed to know it. May throw. */
@@ -56,11 +57,12 @@ export class RequestSender {
   }
 
   #trySend<T>(request: LegacyRequest<T>, options: LegacyCallOptions): Promise<T> {
-    const { method, params, read, refine } = request;
+    const { method, read, refine } = request;
     const { callDeadlines, lifecycleDeadlines, clock } = this.config;
     const isShort = method === "ping" || emptyList(method) !== undefined;
     const call = resolveLegacyCallOptions(options, isShort ? lifecycleDeadlines : callDeadlines);
     request.check?.();
+    const params = typeof request.params === "function" ? request.params() : request.params;
     if (call.signal?.aborted === true) return rejected(call.signal.reason, options);
     const refusal = this.connection.refusal();
     if (refusal !== undefined) throw refusal;
