@@ -9,6 +9,9 @@ export type KeyPhase =
   /** Someone else works on this generation and will report. */
   | { readonly kind: "starting"; readonly generation: number };
 
+/** Why a key that is due is not tried: it failed or was put off, or it has used its failure budget up. */
+export type KeyPause = "waiting" | "parked";
+
 /** An outcome that did not come from a run. */
 export interface Report {
   readonly generation: number;
@@ -29,6 +32,8 @@ export class KeyState {
   probing = false;
   /** Something waits for the key: its next run does not wait for its turn either. */
   needed = false;
+  /** Why the key is not tried while it rests, since it was last looked at: for metrics only, its row says the same. */
+  pause: KeyPause | undefined;
   /** Failures of a store or a port in a row, for which there may be no row to count in. */
   troubles = 0;
 
@@ -70,6 +75,10 @@ export class ActiveScope {
 
   get keys(): Iterable<string> {
     return this.#keys.keys();
+  }
+
+  get states(): Iterable<KeyState> {
+    return this.#keys.values();
   }
 
   /** The key's state, made when there is none. */

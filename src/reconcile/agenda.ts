@@ -3,6 +3,7 @@ import type { ActiveScope } from "./active-scope.js";
 import { backoffMs } from "./backoff.js";
 import { keyLane, laneOf, type Core, type Job } from "./core.js";
 import { decideDue, type DueVerdict } from "./due.js";
+import { isParked } from "./failure-budget.js";
 import type { ConvergenceRow, ConvergenceTx } from "./ports.js";
 
 /** What runs next: turns verdicts on rows into queued keys and alarms. */
@@ -51,6 +52,8 @@ export class Agenda<Tx extends ConvergenceTx, Facts> {
     const lane = keyLane(row.scope, row.key);
     this.#core.alarms.cancel(lane);
     const verdict = this.judge(active, row);
+    active.key(row.key).pause =
+      verdict.kind !== "later" ? undefined : isParked(row, this.#core.config) ? "parked" : "waiting";
     if (verdict.kind === "run") this.add(job, urgent);
     else if (verdict.kind === "later") this.#core.alarms.set(lane, verdict.at, () => this.add(job, urgent));
     else if (verdict.kind === "converged" && !known) this.add(job, true);

@@ -12,6 +12,7 @@ import type { LaneContext } from "./lane-run.js";
 import { resolveReconcileLimits, type ReconcileLimits } from "./limits.js";
 import { Outcomes } from "./outcomes.js";
 import { Planning } from "./planning.js";
+import { MetricsRecorder, type ReconcileMetrics } from "./metrics.js";
 import type { Clock, ConvergenceTx, Random, UnitOfWork } from "./ports.js";
 import { describeKey, type KeyStatus } from "./status.js";
 import { Sweeps } from "./sweeps.js";
@@ -72,7 +73,9 @@ export class Controller<Tx extends ConvergenceTx, Facts> {
       work: (job, lane) => this.#work(job, lane),
       onAbandoned: (job, reason) => this.#onAbandoned(job, reason),
     });
-    const events = new EventLog(clock);
+    const events = new EventLog(clock, config);
+    const metrics = new MetricsRecorder();
+    events.subscribe((event) => metrics.count(event));
     const alarms = new Alarms(clock);
     this.#mintEpoch = options.mintEpoch;
     this.#core = {
@@ -84,6 +87,7 @@ export class Controller<Tx extends ConvergenceTx, Facts> {
       reconciler,
       config,
       events,
+      metrics,
       alarms,
       queue,
       scopes: new Map(),
@@ -225,6 +229,15 @@ export class Controller<Tx extends ConvergenceTx, Facts> {
     );
   }
 
+  /**
+   * Counts since this controller was made, and what is the case now. Reads no store: a key counts since it was first looked
+   * at in the scope's epoch. Costs a step for each key of the active scopes.
+   */
+  metrics(): ReconcileMetrics {
+    const { metrics, queue, events, scopes } = this.#core;
+    return metrics.snapshot({ depth: queue.depth, scopes: scopes.values(), keptEvents: events.kept });
+  }
+
   /** Resolves when nothing is queued and nothing runs. Keys that wait for a report or for their next attempt don't count. */
   idle(): Promise<void> {
     return this.#core.queue.whenIdle();
@@ -236,6 +249,7 @@ export class Controller<Tx extends ConvergenceTx, Facts> {
     for (const scope of this.#core.scopes.keys()) this.shutScope(scope);
     this.#core.alarms.cancelAll();
     await this.#core.queue.close(cancelled("closed"));
+    this.#core.events.end();
   }
 
   #activeOf({ scope, epoch }: RouteToken): ActiveScope | undefined {
@@ -262,6 +276,7 @@ export class Controller<Tx extends ConvergenceTx, Facts> {
   #scheduleResync(): void {
     const at = this.#core.clock.now() + this.#core.config.resyncIntervalMs;
     this.#core.alarms.set(RESYNC, at, () => {
+      this.#core.events.prune();
       for (const scope of this.#core.scopes.keys()) this.wake(scope);
       this.#scheduleResync();
     });

@@ -4,6 +4,7 @@ import type { EventLog } from "./events.js";
 import type { Planner, Reconciler, RouteToken, Routes } from "./host-ports.js";
 import type { KeyedQueue } from "./keyed-queue.js";
 import type { ReconcileConfig } from "./limits.js";
+import type { MetricsRecorder } from "./metrics.js";
 import type { Clock, ConvergenceTx, Random, UnitOfWork } from "./ports.js";
 
 /** A piece of work of a controller. Each has a lane: see {@link laneOf}. */
@@ -22,6 +23,7 @@ export interface Core<Tx extends ConvergenceTx, Facts> {
   readonly reconciler: Reconciler;
   readonly config: ReconcileConfig;
   readonly events: EventLog;
+  readonly metrics: MetricsRecorder;
   readonly alarms: Alarms;
   readonly queue: KeyedQueue<Job>;
   /** Scopes that are active, each with its present epoch. A scope that is not here is shut. */

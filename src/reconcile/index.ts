@@ -1,6 +1,7 @@
 /** Desired and observed state, and what makes them equal. Knows no MCP. */
 export { Controller, type ControllerOptions } from "./controller.js";
-export type { ReconcileEvent, ReconcileEvents, ReconcileFact, ReconcileListener } from "./events.js";
+export type { EventGap } from "./event-history.js";
+export type { FollowOptions, ReconcileEvent, ReconcileEvents, ReconcileFact, ReconcileListener } from "./events.js";
 export type {
   FaultClass,
   Outcome,
@@ -14,6 +15,7 @@ export type {
   Transition,
 } from "./host-ports.js";
 export type { ReconcileLimits } from "./limits.js";
+export type { KeyMetrics, ReconcileMetrics, RunDurations } from "./metrics.js";
 export type {
   Clock,
   ConvergenceRow,

@@ -48,7 +48,9 @@ export class KeyRuns<Tx extends ConvergenceTx, Facts> {
       return;
     }
     if (begun === undefined) return;
+    const begunAt = this.#core.clock.now();
     const outcome = await this.#attempt(begun, lane);
+    this.#core.metrics.runEnded(this.#core.clock.now() - begunAt);
     try {
       await this.#end(active, state, begun, outcome);
     } catch (error) {

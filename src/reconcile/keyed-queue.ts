@@ -38,6 +38,15 @@ type Lane<Job> =
 /** What is going on for a key, in a word. */
 export type LaneState = "idle" | Lane<unknown>["kind"];
 
+/** How much there is to do. */
+export interface QueueDepth {
+  /** Keys that wait for their turn. */
+  readonly queued: number;
+  readonly running: number;
+  /** Those that run, gave their slot up while they wait for something, and have none yet. */
+  readonly yielded: number;
+}
+
 /**
  * Work by key, in memory: one run of a key at a time, in the order in which the keys were added.
  *
@@ -59,6 +68,8 @@ export class KeyedQueue<Job> {
   readonly #needed = new Set<string>();
   readonly #ordinary = new Set<string>();
   readonly #idleWaiters: (() => void)[] = [];
+  /** Lanes that are running. */
+  #running = 0;
   #pumpIsDue = false;
   #closed = false;
 
@@ -97,6 +108,11 @@ export class KeyedQueue<Job> {
   /** What is going on for the key. */
   stateOf(id: string): LaneState {
     return this.#lanes.get(id)?.kind ?? "idle";
+  }
+
+  get depth(): QueueDepth {
+    const yielded = this.#slots.waiting + this.#neededSlots.waiting;
+    return { queued: this.#lanes.size - this.#running, running: this.#running, yielded };
   }
 
   /** Resolves when no key is queued and none runs. */
@@ -165,6 +181,7 @@ export class KeyedQueue<Job> {
       this.#free(id);
     });
     this.#lanes.set(id, { kind: "running", run, again: undefined });
+    this.#running += 1;
     const ended = (): void => {
       if (run.isOver) return;
       run.end();
@@ -176,6 +193,7 @@ export class KeyedQueue<Job> {
   #free(id: string): void {
     const lane = this.#lanes.get(id);
     this.#lanes.delete(id);
+    this.#running -= 1;
     if (lane?.kind === "running" && lane.again !== undefined) this.#enqueue(id, lane.again);
     this.#tellIdle();
   }

@@ -29,6 +29,10 @@ export interface ReconcileLimits {
   readonly probeIntervalMs?: number | undefined;
   /** Every key of every active scope is looked at this often, in case nothing else did. 300,000. */
   readonly resyncIntervalMs?: number | undefined;
+  /** Events that are kept for those who read them at their own pace. 10,000. */
+  readonly maxKeptEvents?: number | undefined;
+  /** No event is kept for longer. 3,600,000. */
+  readonly keepEventsMs?: number | undefined;
 }
 
 /** {@link ReconcileLimits} with nothing left open. */
@@ -47,6 +51,8 @@ const DEFAULTS: ReconcileConfig = {
   healthyAfterMs: 60_000,
   probeIntervalMs: 300_000,
   resyncIntervalMs: 300_000,
+  maxKeptEvents: 10_000,
+  keepEventsMs: 3_600_000,
 };
 
 /** The limits with their defaults. Throws `invalid_options` for an unknown name or a value out of range. */
@@ -68,5 +74,7 @@ export function resolveReconcileLimits(limits: ReconcileLimits = {}): ReconcileC
     healthyAfterMs: duration("healthyAfterMs"),
     probeIntervalMs: duration("probeIntervalMs"),
     resyncIntervalMs: duration("resyncIntervalMs"),
+    maxKeptEvents: count("maxKeptEvents"),
+    keepEventsMs: duration("keepEventsMs"),
   };
 }

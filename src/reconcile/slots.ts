@@ -24,6 +24,11 @@ export class Slots {
     this.#onFree = onFree;
   }
 
+  /** How many runs gave their slot up and have none yet. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
   /** Takes a slot for a run that begins. False when there is none. */
   tryTake(): boolean {
     if (this.#working >= this.#limits.maxWorking) return false;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { resolveReconcileLimits } from "../../../src/reconcile/limits.js";
 
 describe("resolveReconcileLimits", () => {
-  it("R-3, R-4: has the defaults of the design", () => {
+  it("R-3, R-4, R-8: has the defaults of the design", () => {
     expect(resolveReconcileLimits()).toEqual({
       maxWorking: 8,
       maxNeeded: 4,
@@ -16,6 +16,8 @@ describe("resolveReconcileLimits", () => {
       healthyAfterMs: 60_000,
       probeIntervalMs: 300_000,
       resyncIntervalMs: 300_000,
+      maxKeptEvents: 10_000,
+      keepEventsMs: 3_600_000,
     });
   });
 
