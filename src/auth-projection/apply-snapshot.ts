@@ -1,28 +1,36 @@
+import type { ChangePlanner } from "./change-planner.js";
 import { type ApplyFacts, type ApplyVerdict, decideApply } from "./decide-apply.js";
+import { effectiveRow } from "./decide-overlay.js";
 import { boundDiagnostics, type ProjectionDiagnostic } from "./diagnostic.js";
+import { byKey, clearOverlays } from "./overlays.js";
 import type { Snapshot, SnapshotEntry } from "./parse-snapshot.js";
-import type { AccountSyncRow, ProjectionRow, ProjectionTx } from "./ports.js";
-
-/**
- * Plans the connectors that changed, in the transaction that changed them. `keys` is sorted and never empty. Awaits
- * nothing but `tx`. What it throws rolls everything back.
- */
-export type ChangePlanner<Tx> = (tx: Tx, keys: readonly string[]) => void | Promise<void>;
+import type { AccountSyncRow, OverlayRow, ProjectionRow, ProjectionTx } from "./ports.js";
 
 /** One snapshot for one account. */
 export interface SnapshotApplication<Tx> extends ApplyFacts {
   readonly accountId: string;
   readonly snapshot: Snapshot;
+  /** The number of the fetch that brought it: it clears what was observed before that fetch began. Without one, it clears nothing. */
+  readonly fetchSeq?: number | undefined;
   readonly onChanged: ChangePlanner<Tx>;
 }
 
 /** What became of a snapshot. */
 export interface SnapshotOutcome {
   readonly verdict: ApplyVerdict;
-  /** Connectors whose effective state or identity changed, sorted. */
+  /** Connectors whose effective state or identity changed, local observations included, sorted. */
   readonly changed: readonly string[];
   /** Those of the snapshot included. Bounded. */
   readonly diagnostics: readonly ProjectionDiagnostic[];
+  /** When a clearing that is recorded takes effect, in epoch milliseconds. Not looked at when the snapshot was held. */
+  readonly nextClearingAt: number | undefined;
+}
+
+/** An account's rows by connector, before and after a snapshot, and what was observed beside those before. */
+interface AccountRows {
+  readonly before: ReadonlyMap<string, ProjectionRow>;
+  readonly after: ReadonlyMap<string, ProjectionRow>;
+  readonly overlays: ReadonlyMap<string, OverlayRow>;
 }
 
 const EPOCHS_KEPT = 4;
@@ -46,37 +54,62 @@ export async function applySnapshot<Tx extends ProjectionTx>(
     const { reason, hold } = verdict;
     await tx.projections.putAccount({ ...account, hold });
     const held = { kind: "snapshot_held", reason, revision: snapshot.revision, count: hold.count } as const;
-    return { verdict, changed: [], diagnostics: [held] };
+    return { verdict, changed: [], diagnostics: [held], nextClearingAt: undefined };
   }
+  const overlays = byKey(await tx.overlays.list(accountId));
   if (verdict.kind === "confirm") {
     if (account.hold !== undefined) await tx.projections.putAccount({ ...account, hold: undefined });
-    return { verdict, changed: [], diagnostics: snapshot.diagnostics };
+    // The rows stay as they are, and are only looked at for what was observed beside them.
+    const rows = overlays.size === 0 ? new Map<string, ProjectionRow>() : byKey(await tx.projections.list(accountId));
+    const settled = await settle(tx, application, { before: rows, after: rows, overlays });
+    return { verdict, diagnostics: snapshot.diagnostics, ...settled };
   }
+  const before = byKey(await tx.projections.list(accountId));
   const noted: ProjectionDiagnostic[] = [];
   if (verdict.wentBackwards !== undefined) {
     noted.push({ kind: "hold_accepted", reason: verdict.wentBackwards, revision: snapshot.revision });
   }
   await tx.projections.putAccount(advance(account, snapshot));
-  const changed = await writeRows(tx, application, noted);
-  if (changed.length > 0) await application.onChanged(tx, changed);
-  return { verdict, changed, diagnostics: boundDiagnostics([...noted, ...snapshot.diagnostics]) };
+  const after = await writeRows(tx, application, before, noted);
+  const settled = await settle(tx, application, { before, after, overlays });
+  return { verdict, diagnostics: boundDiagnostics([...noted, ...snapshot.diagnostics]), ...settled };
 }
 
+/** Clears what was observed before the fetch began, and plans what counts otherwise than before. */
+async function settle<Tx extends ProjectionTx>(
+  tx: Tx,
+  { fetchSeq, now, onChanged }: SnapshotApplication<Tx>,
+  { before, after, overlays }: AccountRows,
+): Promise<Pick<SnapshotOutcome, "changed" | "nextClearingAt">> {
+  const { left, nextClearingAt } = await clearOverlays(tx, after, overlays.values(), { fetchSeq, now });
+  const changed: string[] = [];
+  for (const [key, row] of after) {
+    const was = before.get(key);
+    if (isChange(was && effectiveRow(was, overlays.get(key)), effectiveRow(row, left.get(key)))) changed.push(key);
+  }
+  changed.sort();
+  if (changed.length > 0) await onChanged(tx, changed);
+  return { changed, nextClearingAt };
+}
+
+/** Answers the account's rows as they are now. */
 async function writeRows<Tx extends ProjectionTx>(
   { projections }: Tx,
   { accountId, snapshot, now }: SnapshotApplication<Tx>,
+  present: ReadonlyMap<string, ProjectionRow>,
   noted: ProjectionDiagnostic[],
-): Promise<readonly string[]> {
+): Promise<ReadonlyMap<string, ProjectionRow>> {
   const { epoch, revision } = snapshot;
-  const left = new Map((await projections.list(accountId)).map((row) => [row.connectorKey, row]));
-  const changed: string[] = [];
+  const left = new Map(present);
+  const rows = new Map(present);
 
   const write = async (before: ProjectionRow | undefined, entry: SnapshotEntry): Promise<void> => {
     const differs = isChange(before, entry);
-    if (differs) changed.push(entry.connectorKey);
-    else if (before !== undefined && isWritten(before, entry, snapshot)) return;
+    if (!differs && before !== undefined && isWritten(before, entry, snapshot)) return;
     const updatedAt = differs || before === undefined ? now : before.updatedAt;
-    await projections.put({ ...entry, accountId, epoch, revision, updatedAt });
+    const row = { ...entry, accountId, epoch, revision, updatedAt };
+    rows.set(entry.connectorKey, row);
+    await projections.put(row);
   };
 
   for (const entry of snapshot.entries) {
@@ -89,10 +122,12 @@ async function writeRows<Tx extends ProjectionTx>(
     await write(before, entry);
   }
   for (const row of left.values()) {
-    if (row.state === "disconnected") await projections.remove(accountId, row.connectorKey);
-    else await write(row, gone(row));
+    if (row.state === "disconnected") {
+      rows.delete(row.connectorKey);
+      await projections.remove(accountId, row.connectorKey);
+    } else await write(row, gone(row));
   }
-  return changed.sort();
+  return rows;
 }
 
 /** A connector without a row is as good as one that was never connected. */

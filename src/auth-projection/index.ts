@@ -1,8 +1,9 @@
-export { type ChangePlanner } from "./apply-snapshot.js";
 export { type Random } from "./backoff.js";
+export { type ChangePlanner } from "./change-planner.js";
 export { chooseRelease, type ReleaseChoice, type ReleaseVersions } from "./choose-release.js";
 export { systemWallClock, type WallClock } from "./clock.js";
 export { type ApplyReason } from "./decide-apply.js";
+export { effectiveRow, type Observation } from "./decide-overlay.js";
 export { type HoldReason, type ProjectionDiagnostic } from "./diagnostic.js";
 export { type HintEvent, HintListener, type HintListenerOptions, parseHintUrl } from "./hint-listener.js";
 export { type HintSocket, type HintSocketOwner, type HintSocketRequest, type OpenHintSocket } from "./hint-socket.js";
@@ -14,6 +15,8 @@ export {
   type AppliedSnapshot,
   type AuthorizationState,
   type HoldStreak,
+  type OverlayRow,
+  type OverlayRows,
   type ProjectionRow,
   type ProjectionRows,
   type ProjectionTx,

@@ -39,6 +39,32 @@ export interface ProjectionRow {
   readonly updatedAt: number;
 }
 
+/**
+ * What was observed here against a connector's row, which it lowers and never overwrites. Key: (accountId, connectorKey), so
+ * that there is one at most. It belongs to one connection version, and goes with it.
+ */
+export interface OverlayRow {
+  readonly accountId: string;
+  readonly connectorKey: string;
+  /** The connection that the failing request used. */
+  readonly connectionId: string | undefined;
+  /** Stored as decimal text. */
+  readonly connectionVersion: bigint;
+  readonly state: "expired" | "disconnected";
+  /** The account's {@link AccountSyncRow.syncSeq} at the observation: only a fetch with a greater number clears it. */
+  readonly syncSeq: number;
+  /**
+   * - `standing`: the row counts as `state`.
+   * - `clearing`: it does so until `heldUntil`; a fetch that counts has come already.
+   * - `cleared`: it does not, and how long it was held is remembered in case it comes back.
+   */
+  readonly phase: "standing" | "clearing" | "cleared";
+  /** How long it was held last, in milliseconds. 0: never. */
+  readonly stepMs: number;
+  /** Epoch milliseconds; `undefined` when it is not held. */
+  readonly heldUntil: number | undefined;
+}
+
 /** The snapshot that an account's rows come from. */
 export interface AppliedSnapshot {
   /**
@@ -97,9 +123,21 @@ export interface ProjectionRows {
   remove(accountId: string, connectorKey: string): Promise<void>;
 }
 
+/** The local observations, each beside its row. */
+export interface OverlayRows {
+  get(accountId: string, connectorKey: string): Promise<OverlayRow | undefined>;
+  /** All of the account, ordered by `connectorKey` in code units. */
+  list(accountId: string): Promise<readonly OverlayRow[]>;
+  /** Inserts or replaces. */
+  put(row: OverlayRow): Promise<void>;
+  /** Removes the row if it is there. */
+  remove(accountId: string, connectorKey: string): Promise<void>;
+}
+
 /** What a transaction must offer to this folder. A store's own transaction offers more. */
 export interface ProjectionTx {
   readonly projections: ProjectionRows;
+  readonly overlays: OverlayRows;
 }
 
 /**

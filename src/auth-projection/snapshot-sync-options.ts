@@ -1,6 +1,6 @@
 import { refuseUnknownOptions } from "../options.js";
-import type { ChangePlanner } from "./apply-snapshot.js";
 import type { Random } from "./backoff.js";
+import type { ChangePlanner } from "./change-planner.js";
 import { systemWallClock, type WallClock } from "./clock.js";
 import type { Login, LoginGuard } from "./login.js";
 import type { ProjectionTx, UnitOfWork } from "./ports.js";

@@ -1,4 +1,7 @@
 import { isRemoteConnectorError, RemoteConnectorError } from "../errors.js";
+import { ClearingTimer } from "./clearing-timer.js";
+import type { Observation } from "./decide-overlay.js";
+import { clearDueOverlays, writeObservation } from "./overlays.js";
 import type { Snapshot } from "./parse-snapshot.js";
 import type { ProjectionTx } from "./ports.js";
 import { resetProjection } from "./reset-projection.js";
@@ -52,6 +55,7 @@ export class SnapshotSync<Tx extends ProjectionTx> {
   /** The snapshot that counts, and what has woken once already for it. */
   #snapshot: Snapshot | undefined;
   readonly #spent = new Set<string>();
+  readonly #clearings: ClearingTimer;
 
   /** Throws `invalid_options` for an unknown option. A login that has ended makes a closed sync. */
   constructor(options: SnapshotSyncOptions<Tx>) {
@@ -59,6 +63,7 @@ export class SnapshotSync<Tx extends ProjectionTx> {
     const { login, logins, scopeEpoch, readiness } = this.#config;
     this.ready = new Promise((resolve) => (this.#settleReady = resolve));
     readiness.open(login.accountId, scopeEpoch);
+    this.#clearings = new ClearingTimer(this.#config.clock, () => this.#clearDue());
     this.#loginSignal = logins.signalOf(login);
     this.#loginSignal.addEventListener("abort", this.#end);
     this.#phase = this.#waitFor(0, true);
@@ -96,6 +101,22 @@ export class SnapshotSync<Tx extends ProjectionTx> {
     }
   }
 
+  /**
+   * Takes in that a connector's gateway demands an authorization which the snapshot grants: the connector counts as not
+   * connected from here on, and is planned in the same transaction; one fetch is woken. An observation that is of another
+   * connection than the present one, or comes after the login's end, does nothing. Answers whether it counts. Rejects with
+   * what the store or the planner rejects with.
+   */
+  async observe(observation: Observation): Promise<boolean> {
+    const { clock, login, onChanged, store } = this.#config;
+    const { accountId } = login;
+    const verdict = await store.write(async (tx) =>
+      this.#isLive() ? writeObservation(tx, { accountId, observation, now: clock.now(), onChanged }) : undefined,
+    );
+    if (verdict?.kind === "put") this.wake();
+    return verdict?.kind === "put" || verdict?.kind === "keep";
+  }
+
   /** Forgets what the account's snapshots were compared with, so that the next one is applied, and fetches it. */
   async reset(): Promise<void> {
     const { login, store } = this.#config;
@@ -107,12 +128,14 @@ export class SnapshotSync<Tx extends ProjectionTx> {
   async close(): Promise<void> {
     this.#end();
     await this.#running;
+    await this.#clearings.settled();
   }
 
   readonly #end = (): void => {
     const phase = this.#phase;
     if (phase.kind === "closed") return;
     this.#phase = { kind: "closed" };
+    this.#clearings.close();
     if (phase.kind === "waiting") phase.cancel();
     else phase.controller.abort(closed());
     this.#loginSignal.removeEventListener("abort", this.#end);
@@ -172,6 +195,7 @@ export class SnapshotSync<Tx extends ProjectionTx> {
       this.#status = "held";
       return holdDelay(this.#config.random);
     }
+    this.#clearings.arm(outcome.nextClearingAt);
     this.#status = "synchronized";
     this.#synchronizedAt = this.#config.clock.now();
     if (this.#snapshot?.epoch !== snapshot.epoch || this.#snapshot.revision !== snapshot.revision) this.#spent.clear();
@@ -180,6 +204,14 @@ export class SnapshotSync<Tx extends ProjectionTx> {
       this.wake({ onceFor: "sync:connection_version_decreased" });
     }
     return pollDelay(this.#config.random);
+  }
+
+  /** The timed write of what was recorded. */
+  #clearDue(): Promise<number | undefined> {
+    const { clock, login, onChanged, store } = this.#config;
+    return store.write(async (tx) =>
+      this.#isLive() ? clearDueOverlays(tx, login.accountId, clock.now(), onChanged) : undefined,
+    );
   }
 
   #becomesReady({ outcome }: SettledAttempt): boolean {

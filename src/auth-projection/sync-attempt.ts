@@ -47,7 +47,8 @@ export async function attemptSync<Tx extends ProjectionTx>(
     const outcome = await store.write(async (tx) => {
       if (!isLive()) return undefined;
       const firstFetchOfScopeEpoch = !readiness.isReady(accountId, scopeEpoch);
-      return applySnapshot(tx, { accountId, snapshot, firstFetchOfScopeEpoch, now: clock.now(), onChanged });
+      const now = clock.now();
+      return applySnapshot(tx, { accountId, snapshot, fetchSeq: syncSeq, firstFetchOfScopeEpoch, now, onChanged });
     });
     return outcome === undefined ? { kind: "dropped" } : { kind: "settled", snapshot, outcome, syncSeq };
   } catch (error) {

@@ -1,5 +1,6 @@
 import type { Column } from "./columns.js";
 import { CONVERGENCE_TABLE, convergenceRows } from "./convergence-rows.js";
+import { OVERLAY_TABLE, overlayRows } from "./overlay-rows.js";
 import { ACCOUNT_TABLE, PROJECTION_TABLE, projectionRows } from "./projection-rows.js";
 import type { ColumnRow, RowTable, TableSpec } from "./row-table.js";
 import { SerialStore, type StoreEngine } from "./serial-store.js";
@@ -21,6 +22,7 @@ class MemoryEngine implements StoreEngine {
   readonly #convergence = new MemoryTable(CONVERGENCE_TABLE, this.#changes);
   readonly #accounts = new MemoryTable(ACCOUNT_TABLE, this.#changes);
   readonly #projections = new MemoryTable(PROJECTION_TABLE, this.#changes);
+  readonly #overlays = new MemoryTable(OVERLAY_TABLE, this.#changes);
   /** Not taken back by a rollback: a number never comes again. */
   #generation = 0;
 
@@ -29,6 +31,7 @@ class MemoryEngine implements StoreEngine {
     return {
       convergence: convergenceRows(this.#convergence, nextGeneration, transaction),
       projections: projectionRows(this.#accounts, this.#projections, transaction),
+      overlays: overlayRows(this.#overlays, transaction),
       onSettled: (run) => transaction.onSettled(run),
     };
   }

@@ -70,6 +70,20 @@ const STEPS: readonly string[] = [
     PRIMARY KEY (account_id, connector_key)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  CREATE TABLE projection_overlay (
+    account_id TEXT NOT NULL,
+    connector_key TEXT NOT NULL,
+    connection_id TEXT,
+    connection_version TEXT NOT NULL,
+    state TEXT NOT NULL,
+    sync_seq INTEGER NOT NULL,
+    phase TEXT NOT NULL,
+    step_ms INTEGER NOT NULL,
+    held_until INTEGER,
+    PRIMARY KEY (account_id, connector_key)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** The format that this version writes. */

@@ -1,5 +1,6 @@
 import { CONVERGENCE_TABLE, convergenceRows } from "./convergence-rows.js";
 import { GenerationCounter } from "./generation-counter.js";
+import { OVERLAY_TABLE, overlayRows } from "./overlay-rows.js";
 import { ACCOUNT_TABLE, PROJECTION_TABLE, projectionRows } from "./projection-rows.js";
 import type { StoreEngine } from "./serial-store.js";
 import type { SqliteConnection } from "./sqlite-connection.js";
@@ -15,6 +16,7 @@ export class SqliteEngine implements StoreEngine {
   readonly #convergence: SqliteTable;
   readonly #accounts: SqliteTable;
   readonly #projections: SqliteTable;
+  readonly #overlays: SqliteTable;
 
   /** `connection` is at the known format. Throws `store_*`. */
   constructor(connection: SqliteConnection) {
@@ -23,6 +25,7 @@ export class SqliteEngine implements StoreEngine {
     this.#convergence = new SqliteTable(connection, CONVERGENCE_TABLE);
     this.#accounts = new SqliteTable(connection, ACCOUNT_TABLE);
     this.#projections = new SqliteTable(connection, PROJECTION_TABLE);
+    this.#overlays = new SqliteTable(connection, OVERLAY_TABLE);
     this.#counter = new GenerationCounter(connection);
     this.#counter.replenish();
   }
@@ -34,6 +37,7 @@ export class SqliteEngine implements StoreEngine {
     return {
       convergence: convergenceRows(this.#convergence, () => this.#counter.next(), transaction),
       projections: projectionRows(this.#accounts, this.#projections, transaction),
+      overlays: overlayRows(this.#overlays, transaction),
       onSettled: (run) => transaction.onSettled(run),
     };
   }

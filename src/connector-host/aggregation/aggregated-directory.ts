@@ -43,7 +43,7 @@ export class AggregatedDirectory implements ToolDirectory {
     const known = contracts === "last_list" ? this.#listings.newest(route) : undefined;
     const found = known && this.#find(route, known, exposedName);
     if (found !== undefined) return found;
-    const listed = this.#find(route, await this.#relist(scope, route, signal), exposedName);
+    const listed = this.#find(route, await this.#relist(route, signal), exposedName);
     if (listed === undefined) throw unknownTool(exposedName);
     return listed;
   }
@@ -96,7 +96,7 @@ export class AggregatedDirectory implements ToolDirectory {
       return { raw, era: "modern", resultType: typeof type === "string" ? type : undefined };
     } catch (error) {
       const scope = reach.scopeOf(binding);
-      if (scope !== undefined) reach.onFailure(scope, route.connectorKey, error);
+      if (scope !== undefined) reach.onFailure(route, error);
       throw error === route.signal.reason ? withdrawn(route.connectorKey, answer) : error;
     } finally {
       joined.release();
@@ -141,11 +141,11 @@ export class AggregatedDirectory implements ToolDirectory {
     }
   }
 
-  async #relist(scope: string, route: Route<RemoteMcpClient>, signal: AbortSignal) {
+  async #relist(route: Route<RemoteMcpClient>, signal: AbortSignal) {
     try {
       return await this.#listings.list(route, { limitMs: LONGEST_LIST_MS, option: "totalTimeoutMs", signal });
     } catch (error) {
-      if (!signal.aborted) this.#options.reach.onFailure(scope, route.connectorKey, error);
+      if (!signal.aborted) this.#options.reach.onFailure(route, error);
       throw error;
     }
   }

@@ -2,7 +2,7 @@ import type { Clock } from "../../transport/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
 import type { Binding } from "../local-server/index.js";
 import type { NamespaceTable } from "../naming/index.js";
-import type { RouteTable } from "../routes/index.js";
+import type { Route, RouteTable } from "../routes/index.js";
 
 /** What the directory asks of the host. */
 export interface Reach {
@@ -12,8 +12,8 @@ export interface Reach {
   missing(scope: string): Promise<readonly MissingConnector[]>;
   /** Has a connector tried now, since a call needs it. */
   wake(scope: string, connectorKey: string): void;
-  /** Told of every failure that a connector's gateway answered a list or a call with. */
-  onFailure(scope: string, connectorKey: string, error: unknown): void;
+  /** Told of every failure of a list or a call, with the route that it went over. */
+  onFailure(route: Route<RemoteMcpClient>, error: unknown): void;
 }
 
 export interface MissingConnector {

@@ -65,7 +65,7 @@ export class ToolLister {
     const missing = await reach.missing(scope).catch((): readonly MissingConnector[] => []);
     signal.throwIfAborted();
     if (reach.scopeOf(binding) !== scope) return { tools: [], omitted: [] };
-    const { named, omitted, failures, answered } = this.#gather(scope, asked);
+    const { named, omitted, failures, answered } = this.#gather(asked);
     if (failures.length > 0 && answered === 0) throw failures[0];
     for (const { connectorKey, state } of missing) omitted.push({ connectorKey, reason: state });
     const { entries } = buildNameTable(namespaces, named);
@@ -87,7 +87,7 @@ export class ToolLister {
   }
 
   /** What was withdrawn since it was asked is left out without a word. */
-  #gather(scope: string, asked: readonly AskedRoute[]): Gathered {
+  #gather(asked: readonly AskedRoute[]): Gathered {
     const named: NamedTool[] = [];
     const omitted: OmittedConnector[] = [];
     const failures: unknown[] = [];
@@ -99,7 +99,7 @@ export class ToolLister {
         answered += 1;
         for (const [nativeName, tool] of outcome.listing) named.push({ connectorKey, nativeName, tool });
       } else {
-        this.#options.reach.onFailure(scope, connectorKey, outcome.error);
+        this.#options.reach.onFailure(route, outcome.error);
         omitted.push({ connectorKey, reason: reasonOf(outcome.error) });
         failures.push(outcome.error);
       }

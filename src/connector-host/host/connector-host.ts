@@ -1,7 +1,7 @@
 import { type Login, LoginGuard, Readiness, type SyncEvent } from "../../auth-projection/index.js";
 import { RemoteConnectorError } from "../../errors.js";
 import { Controller } from "../../reconcile/index.js";
-import { ActivationMemory, readAuthorizationDemand } from "../activation/index.js";
+import { ActivationMemory } from "../activation/index.js";
 import { AggregatedDirectory } from "../aggregation/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
 import {
@@ -20,6 +20,7 @@ import type { ConnectorStatus } from "./connector-status.js";
 import { FactsReader } from "./facts-reader.js";
 import { type ConnectorHostConfig, type ConnectorHostOptions, resolveConnectorHostOptions } from "./host-options.js";
 import type { HostStore, HostTx } from "./host-store.js";
+import { observeDemand, type UsedConnection } from "./observe-demand.js";
 import { type ConnectorFacts, planConnector } from "./plan-connector.js";
 import { PublicationFeed, type PublicationListener } from "./publication-feed.js";
 import { RemoteReconciler } from "./remote-reconciler.js";
@@ -97,7 +98,7 @@ export class ConnectorHost {
         now: () => wallClock.now(),
         onDiagnostics: (connectorKey, diagnostics) =>
           logger.warn("Tools of a connector were left out or mended.", { connectorKey, diagnostics }),
-        onAuthorizationDemand: (scope, key) => this.#onDemand(scope, key),
+        onFailure: (scopeEpoch, used, error) => this.#observe(scopeEpoch, used, error),
       }),
     });
     this.#statuses = new StatusReader({
@@ -252,7 +253,7 @@ export class ConnectorHost {
         scopeOf: (binding) => this.#scopeOf(binding),
         missing: (scope) => this.#statuses.missing(scope),
         wake: (scope, key) => this.#controller.probe(scope, [key]),
-        onFailure: (scope, key, error) => this.#onFailure(scope, key, error),
+        onFailure: (route, error) => void this.#observe(route.scopeEpoch, route, error),
       },
     });
     const onFault = (error: unknown): void => logger.error("A fault while serving an agent.", { error });
@@ -287,13 +288,25 @@ export class ConnectorHost {
     }
   }
 
-  #onFailure(scope: string, key: string, error: unknown): void {
-    if (readAuthorizationDemand(error) !== undefined) this.#onDemand(scope, key);
-  }
-
-  /** Once for each snapshot: a gateway that keeps demanding what the snapshot grants must not be polled. */
-  #onDemand(scope: string, connectorKey: string): void {
-    if (this.#session?.scope === scope) this.#session.sync.wake({ onceFor: connectorKey });
+  /**
+   * A gateway that demands an authorization is believed until the snapshot was fetched anew: its route goes, at once and by
+   * itself. What a request of an earlier login met is not looked at. Never rejects.
+   */
+  async #observe(scopeEpoch: string, used: UsedConnection, error: unknown): Promise<void> {
+    const { installed, logger } = this.#config;
+    const session = this.#session;
+    const connector = installed.get(used.connectorKey);
+    if (session?.scopeEpoch !== scopeEpoch || connector === undefined) return;
+    const observation = observeDemand(used, connector.release, error);
+    if (observation === undefined) return;
+    const { connectorKey, state } = observation;
+    try {
+      const counts = await session.sync.observe(observation);
+      logger.info("A connector's gateway demands an authorization.", { connectorKey, state, counts });
+    } catch (failure) {
+      logger.warn("A demand for an authorization could not be written down.", { connectorKey, error: failure });
+      session.sync.wake({ onceFor: connectorKey });
+    }
   }
 
   #onPublication(changes: readonly PublicationChange<RemoteMcpClient>[]): void {

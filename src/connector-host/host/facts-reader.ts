@@ -1,4 +1,4 @@
-import type { Readiness } from "../../auth-projection/index.js";
+import { effectiveRow, type Readiness } from "../../auth-projection/index.js";
 import { accountOf } from "./account-scope.js";
 import type { HostTx } from "./host-store.js";
 import type { InstalledConnectors } from "./installed-connectors.js";
@@ -27,7 +27,8 @@ export class FactsReader {
     const connector = installed.get(key);
     const accountId = accountOf(scope);
     if (connector === undefined || accountId === undefined) return undefined;
-    const projection = await tx.projections.get(accountId, key);
+    const row = await tx.projections.get(accountId, key);
+    const projection = row && effectiveRow(row, await tx.overlays.get(accountId, key));
     const epoch = epochOf(scope);
     const isReady = epoch !== undefined && readiness.isReady(accountId, epoch);
     return { connector, isReady, isRefused: isRefused(scope), projection };

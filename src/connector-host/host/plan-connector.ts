@@ -9,7 +9,7 @@ export interface ConnectorFacts {
   readonly isReady: boolean;
   /** The control plane refuses the account's credentials at the moment: what runs may go on, nothing new begins. */
   readonly isRefused: boolean;
-  /** What the last applied snapshot said; `undefined` when it said nothing. */
+  /** What the last applied snapshot said, lowered by what was observed since; `undefined` when it said nothing. */
   readonly projection: ProjectionRow | undefined;
 }
 

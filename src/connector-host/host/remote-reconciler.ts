@@ -1,4 +1,4 @@
-import type { LoginGuard } from "../../auth-projection/index.js";
+import { effectiveRow, type LoginGuard } from "../../auth-projection/index.js";
 import { RemoteConnectorError } from "../../errors.js";
 import type { FaultClass, Outcome, Reconciler, RunContext } from "../../reconcile/index.js";
 import {
@@ -13,7 +13,8 @@ import { Route, type RouteTable } from "../routes/index.js";
 import { accountOf } from "./account-scope.js";
 import type { HostStore } from "./host-store.js";
 import type { InstalledConnectors } from "./installed-connectors.js";
-import { readConnection } from "./plan-connector.js";
+import type { UsedConnection } from "./observe-demand.js";
+import { type PlannedConnection, readConnection } from "./plan-connector.js";
 
 export interface RemoteReconcilerOptions {
   readonly installed: InstalledConnectors;
@@ -27,8 +28,11 @@ export interface RemoteReconcilerOptions {
   readonly now: () => number;
   /** What was left out of a connector's tools, or tolerated. */
   readonly onDiagnostics: (connectorKey: string, diagnostics: readonly ToolListDiagnostic[]) => void;
-  /** The connector's gateway wants the account to authorize it, whatever the projection says. */
-  readonly onAuthorizationDemand: (scope: string, connectorKey: string) => void;
+  /**
+   * Told of every failed activation, with its scope's epoch and the connection that it was for. Resolves when what it says
+   * of the account's authorization was written and planned. Does not reject.
+   */
+  readonly onFailure: (scopeEpoch: string, used: UsedConnection, error: unknown) => Promise<void>;
 }
 
 const DONE: Outcome = { kind: "done", readiness: "ready" };
@@ -49,14 +53,20 @@ export class RemoteReconciler implements Reconciler {
       return DONE;
     }
     if (routes.holds(scope, key, generation)) return DONE;
-    const activation = await this.#activate(context);
+    const connection = readConnection(context.identity);
+    if (connection === undefined) throw refused(key, "it is not what was planned");
+    const used = {
+      connectionId: connection.connectionId ?? undefined,
+      connectionVersion: connection.connectionVersion,
+    };
+    const activation = await this.#activate(context, connection, { connectorKey: key, ...used });
     const route = new Route({
       connectorKey: key,
       scope,
       scopeEpoch: context.epoch,
       generation,
       releaseDigest: activation.releaseDigest,
-      connectionVersion: readConnection(context.identity)?.connectionVersion ?? 0n,
+      ...used,
       client: activation.client,
       tools: activation.tools,
     });
@@ -67,39 +77,40 @@ export class RemoteReconciler implements Reconciler {
   }
 
   /**
-   * Until local observations are rows of their own, a gateway that demands an authorization which the projection believes
-   * in is asked again with growing pauses, and the projection is fetched anew.
+   * A demand for an authorization comes here only when it could not be written down, or when the account's rows have moved on
+   * meanwhile: then the run is superseded, and this verdict with it.
    */
   classifyFault(error: unknown): FaultClass {
     const { counts, retryAfterMs } = classifyActivationFault(error, this.#options.now());
     return { counts, retryAfterMs };
   }
 
-  async #activate(context: RunContext): Promise<RemoteActivation> {
-    const { factory, memory, hostVersion, onAuthorizationDemand } = this.#options;
-    const request = await this.#request(context);
+  async #activate(context: RunContext, connection: PlannedConnection, used: UsedConnection): Promise<RemoteActivation> {
+    const { factory, memory, hostVersion, onFailure } = this.#options;
+    const request = await this.#request(context, connection);
     const activating = activateRemote(request, { factory, memory, hostVersion, signal: context.signal });
     try {
       return await context.waiting(activating);
     } catch (error) {
       // The wait can end while the activation succeeds; then nobody else would close its client.
       activating.then(({ client }) => client.close(), ignore).catch(ignore);
-      const { authorization } = classifyActivationFault(error, this.#options.now());
-      if (authorization !== undefined) onAuthorizationDemand(context.scope, context.key);
+      await onFailure(context.epoch, used, error);
       throw error;
     }
   }
 
-  async #request({ scope, key, generation, identity, epoch }: RunContext) {
+  async #request({ scope, key, generation, epoch }: RunContext, connection: PlannedConnection) {
     const { installed, logins, store } = this.#options;
     const connector = installed.get(key);
     const login = logins.current;
-    const connection = readConnection(identity);
     const isOurs = login !== undefined && accountOf(scope) === login.accountId;
-    if (connector === undefined || connection === undefined || !isOurs || connector.digest !== connection.digest) {
+    if (connector === undefined || !isOurs || connector.digest !== connection.digest) {
       throw refused(key, "it is not what was planned");
     }
-    const row = await store.read((tx) => tx.projections.get(login.accountId, key));
+    const row = await store.read(async (tx) => {
+      const synchronized = await tx.projections.get(login.accountId, key);
+      return synchronized && effectiveRow(synchronized, await tx.overlays.get(login.accountId, key));
+    });
     return {
       operationId: `runtime/${epoch}/${key}/${String(generation)}`,
       accountId: login.accountId,

@@ -24,7 +24,9 @@ export interface RouteInit<Client extends RouteClient> {
   readonly generation: number;
   /** Digest of the release, or of the settings of a connector without one. */
   readonly releaseDigest: string;
-  /** Version of the connection that it was activated under. */
+  /** The account's connection that it was activated under; `undefined` for a connector that needs none. */
+  readonly connectionId?: string | undefined;
+  /** Version of that connection. */
   readonly connectionVersion: bigint;
   readonly client: Client;
   /** By native name, as listed at activation. */
@@ -50,6 +52,7 @@ export class Route<Client extends RouteClient = RouteClient> {
   readonly scopeEpoch: string;
   readonly generation: number;
   readonly releaseDigest: string;
+  readonly connectionId: string | undefined;
   readonly connectionVersion: bigint;
   readonly client: Client;
   readonly tools: ReadonlyMap<string, RouteTool>;
@@ -65,6 +68,7 @@ export class Route<Client extends RouteClient = RouteClient> {
     this.scopeEpoch = init.scopeEpoch;
     this.generation = init.generation;
     this.releaseDigest = init.releaseDigest;
+    this.connectionId = init.connectionId;
     this.connectionVersion = init.connectionVersion;
     this.client = init.client;
     this.tools = init.tools;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { AccountSyncRow, ProjectionRow } from "../../../src/auth-projection/index.js";
+import type { AccountSyncRow, OverlayRow, ProjectionRow } from "../../../src/auth-projection/index.js";
 import type { ConvergenceRow } from "../../../src/reconcile/index.js";
 import type { Store, StoreTx } from "../../../src/store/index.js";
 import { memorySetup, sqliteSetup } from "./stores.js";
@@ -83,6 +83,30 @@ const BARE_ACCOUNT: AccountSyncRow = {
   seenAt: 0,
 };
 
+const FULL_OVERLAY: OverlayRow = {
+  accountId: "a",
+  connectorKey: "notion",
+  connectionId: "c-1",
+  connectionVersion: 18_446_744_073_709_551_615n,
+  state: "expired",
+  syncSeq: 7,
+  phase: "clearing",
+  stepMs: 300_000,
+  heldUntil: 1_700_000_000_004,
+};
+
+const BARE_OVERLAY: OverlayRow = {
+  accountId: "a",
+  connectorKey: "asana",
+  connectionId: undefined,
+  connectionVersion: 0n,
+  state: "disconnected",
+  syncSeq: 0,
+  phase: "standing",
+  stepMs: 0,
+  heldUntil: undefined,
+};
+
 /** Texts that a store could take for one another, or lose. */
 const ODD_TEXTS = [
   "",
@@ -152,6 +176,7 @@ describe.each([memorySetup, sqliteSetup].map((setup) => ({ name: setup().name, s
           await tx.projections.put(FULL_PROJECTION);
           await tx.projections.putAccount({ ...FULL_ACCOUNT, syncSeq: 100 });
           await tx.projections.nextSyncSeq("b", 1);
+          await tx.overlays.put(FULL_OVERLAY);
           throw reason;
         });
         await expect(failing).rejects.toBe(reason);
@@ -160,6 +185,7 @@ describe.each([memorySetup, sqliteSetup].map((setup) => ({ name: setup().name, s
         expect(await store.read((tx) => tx.projections.list("a"))).toEqual([]);
         expect(await store.read((tx) => tx.projections.account("a"))).toEqual(FULL_ACCOUNT);
         expect(await store.read((tx) => tx.projections.account("b"))).toBeUndefined();
+        expect(await store.read((tx) => tx.overlays.list("a"))).toEqual([]);
       });
 
       it("R-9: goes on after a rollback", async () => {
@@ -209,6 +235,7 @@ describe.each([memorySetup, sqliteSetup].map((setup) => ({ name: setup().name, s
         await write.catch(() => {});
         await expect(kept?.convergence.put(BARE_ROW)).rejects.toMatchObject({ code: "invalid_argument" });
         await expect(kept?.projections.get("a", "b")).rejects.toMatchObject({ code: "invalid_argument" });
+        await expect(kept?.overlays.get("a", "b")).rejects.toMatchObject({ code: "invalid_argument" });
         expect(() => kept?.onSettled(() => {})).toThrow(expect.objectContaining({ code: "invalid_argument" }));
         expect(await get("device", "everything")).toBeUndefined();
       });
@@ -222,6 +249,8 @@ describe.each([memorySetup, sqliteSetup].map((setup) => ({ name: setup().name, s
           await expect(tx.projections.putAccount(BARE_ACCOUNT)).rejects.toMatchObject({ code: "invalid_argument" });
           await expect(tx.projections.nextSyncSeq("a", 1)).rejects.toMatchObject({ code: "invalid_argument" });
           await expect(tx.projections.remove("a", "b")).rejects.toMatchObject({ code: "invalid_argument" });
+          await expect(tx.overlays.put(BARE_OVERLAY)).rejects.toMatchObject({ code: "invalid_argument" });
+          await expect(tx.overlays.remove("a", "b")).rejects.toMatchObject({ code: "invalid_argument" });
           expect(() => tx.onSettled(() => {})).toThrow(expect.objectContaining({ code: "invalid_argument" }));
         });
         expect(await get("device", "everything")).toBeUndefined();
@@ -467,6 +496,36 @@ describe.each([memorySetup, sqliteSetup].map((setup) => ({ name: setup().name, s
       });
     });
 
+    describe("overlay rows", () => {
+      it.each([
+        ["with everything", FULL_OVERLAY],
+        ["with nothing optional", BARE_OVERLAY],
+      ])("P-6: keep a row %s, versions beyond 2^53 included", async (_what, row) => {
+        await store.write((tx) => tx.overlays.put(row));
+        expect(await store.read((tx) => tx.overlays.get(row.accountId, row.connectorKey))).toEqual(row);
+      });
+
+      it("P-6: are one at most for each connector, listed by account in order of the key, and removed alone", async () => {
+        await store.write(async (tx) => {
+          await tx.projections.put(FULL_PROJECTION);
+          await tx.overlays.put({ ...FULL_OVERLAY, phase: "standing" });
+          await tx.overlays.put(FULL_OVERLAY);
+          await tx.overlays.put(BARE_OVERLAY);
+          await tx.overlays.put({ ...BARE_OVERLAY, accountId: "b" });
+        });
+        expect(await store.read((tx) => tx.overlays.list("a"))).toEqual([BARE_OVERLAY, FULL_OVERLAY]);
+        await store.write((tx) => tx.overlays.remove("a", FULL_OVERLAY.connectorKey));
+        expect(await store.read((tx) => tx.overlays.list("a"))).toEqual([BARE_OVERLAY]);
+        expect(await store.read((tx) => tx.overlays.list("b"))).toHaveLength(1);
+        expect(await store.read((tx) => tx.projections.list("a"))).toEqual([FULL_PROJECTION]);
+      });
+
+      it.each(["standing", "clearing", "cleared"] as const)("P-6: keep the phase %s", async (phase) => {
+        await store.write((tx) => tx.overlays.put({ ...FULL_OVERLAY, phase }));
+        expect(await store.read((tx) => tx.overlays.list("a"))).toEqual([{ ...FULL_OVERLAY, phase }]);
+      });
+    });
+
     if (kind.reopen === undefined) return;
 
     it("R-9: keeps everything over a restart", async () => {
@@ -475,6 +534,8 @@ describe.each([memorySetup, sqliteSetup].map((setup) => ({ name: setup().name, s
         await tx.convergence.put(BARE_ROW);
         await tx.projections.put(FULL_PROJECTION);
         await tx.projections.putAccount(FULL_ACCOUNT);
+        await tx.overlays.put(FULL_OVERLAY);
+        await tx.overlays.put(BARE_OVERLAY);
       });
       await store.close();
       store = (await kind.reopen?.()) ?? store;
@@ -482,6 +543,7 @@ describe.each([memorySetup, sqliteSetup].map((setup) => ({ name: setup().name, s
       expect(await get(BARE_ROW.scope, BARE_ROW.key)).toEqual(BARE_ROW);
       expect(await store.read((tx) => tx.projections.list("a"))).toEqual([FULL_PROJECTION]);
       expect(await store.read((tx) => tx.projections.account("a"))).toEqual(FULL_ACCOUNT);
+      expect(await store.read((tx) => tx.overlays.list("a"))).toEqual([BARE_OVERLAY, FULL_OVERLAY]);
     });
   },
 );

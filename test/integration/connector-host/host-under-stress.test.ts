@@ -301,6 +301,34 @@ describe("changes under load", () => {
     broken = false;
   });
 
+  it("R-10, P-6: a demand that the disk has no room for takes the route away all the same", async () => {
+    const inner = createMemoryStore();
+    let full = false;
+    const store: HostStore = {
+      write: (work) =>
+        inner.write(async (tx) => {
+          const result = await work(tx);
+          if (full) throw new Error("full");
+          return result;
+        }),
+      read: (work) => inner.read(work),
+      close: () => inner.close(),
+    };
+    const gateway = await gatewayWith({ a: 1 });
+    const host = await hostOn(gateway, ["a"], {}, store);
+    host.signIn("ada");
+    await becomes(host, { a: "ready" });
+    gateway.script("a", (call) => (call.method === "tools/call" ? call.error(-33_001, 428) : working(call)));
+    full = true;
+    const agent = agentOf(host);
+    expect((await agent.call("a_echo")).error).toMatchObject({ code: -33_001 });
+    await expect.poll(async () => (await agent.list()).names, { timeout: 3_000, interval: 5 }).toEqual([]);
+    full = false;
+    gateway.script("a", working);
+    await becomes(host, { a: "ready" });
+    await expect.poll(async () => (await agent.list()).names, { timeout: 10_000 }).toEqual(["a_echo"]);
+  });
+
   it("F-7: an authorizer that hangs is bounded by the connect deadline, and nothing is sent", async () => {
     const gateway = await gatewayWith({ a: 1 });
     let hangs = false;

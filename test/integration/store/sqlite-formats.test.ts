@@ -77,6 +77,118 @@ const FORMAT_1 = `
   PRAGMA user_version = 1;
 `;
 
+/** The same rows as format 2 was released, with local observations. Never edit this either. */
+const FORMAT_2 = `
+  CREATE TABLE counter (
+    name TEXT NOT NULL PRIMARY KEY,
+    reserved INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE convergence (
+    scope TEXT NOT NULL,
+    key TEXT NOT NULL,
+    desired_generation INTEGER NOT NULL,
+    desired_enabled INTEGER NOT NULL,
+    desired_identity TEXT NOT NULL,
+    observed_generation INTEGER,
+    observed_epoch TEXT,
+    observed_enabled INTEGER,
+    observed_identity TEXT,
+    observed_readiness TEXT,
+    observed_since INTEGER,
+    attempts INTEGER NOT NULL,
+    failures INTEGER NOT NULL,
+    next_attempt_at INTEGER,
+    not_before INTEGER,
+    run_token INTEGER,
+    error_code TEXT,
+    error_message TEXT,
+    updated_at INTEGER NOT NULL,
+    owner TEXT,
+    lease_until INTEGER,
+    PRIMARY KEY (scope, key)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE projection_account (
+    account_id TEXT NOT NULL PRIMARY KEY,
+    sync_seq INTEGER NOT NULL,
+    applied_epoch TEXT,
+    applied_revision TEXT,
+    applied_digest TEXT,
+    past_epochs TEXT NOT NULL,
+    hold_epoch TEXT,
+    hold_revision TEXT,
+    hold_count INTEGER,
+    hold_since INTEGER,
+    seen_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE projection (
+    account_id TEXT NOT NULL,
+    connector_key TEXT NOT NULL,
+    connector_version TEXT,
+    state TEXT NOT NULL,
+    connection_id TEXT,
+    connection_version TEXT NOT NULL,
+    epoch TEXT NOT NULL,
+    revision TEXT NOT NULL,
+    quarantined TEXT,
+    updated_at INTEGER NOT NULL,
+    PRIMARY KEY (account_id, connector_key)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE projection_overlay (
+    account_id TEXT NOT NULL,
+    connector_key TEXT NOT NULL,
+    connection_id TEXT,
+    connection_version TEXT NOT NULL,
+    state TEXT NOT NULL,
+    sync_seq INTEGER NOT NULL,
+    phase TEXT NOT NULL,
+    step_ms INTEGER NOT NULL,
+    held_until INTEGER,
+    PRIMARY KEY (account_id, connector_key)
+  ) STRICT, WITHOUT ROWID;
+
+  INSERT INTO counter VALUES ('generation', 2048);
+  INSERT INTO convergence VALUES
+    ('account:a', 'notion', 12, 1, 'new', 11, 'e1', 1, 'old', 'ready', 1700000000000, 3, 2, 1700000000001,
+      1700000000002, 13, 'timeout', 'Too late.', 1700000000003, NULL, NULL),
+    ('device', 'files', 4, 0, '', NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, 7, NULL, NULL);
+  INSERT INTO projection_account VALUES
+    ('a', 7, '=e', '9007199254740993', 'ab', '["=d","-"]', '=d', '5', 2, 1700000000000, 1700000000001),
+    ('b', 1, NULL, NULL, NULL, '[]', NULL, NULL, NULL, NULL, 9);
+  INSERT INTO projection VALUES
+    ('a', 'notion', '1.2.3', 'connected', 'c1', '18446744073709551615', '=e', '9007199254740993', NULL, 1700000000000),
+    ('a', 'odd', NULL, 'disconnected', NULL, '0', '-', '0', 'unknown_state', 0);
+  INSERT INTO projection_overlay VALUES
+    ('a', 'notion', 'c1', '18446744073709551615', 'expired', 7, 'clearing', 2000, 1700000000005),
+    ('a', 'odd', NULL, '0', 'disconnected', 0, 'cleared', 0, NULL);
+  PRAGMA application_id = 1919119214;
+  PRAGMA user_version = 2;
+`;
+
+const OBSERVED = [
+  {
+    accountId: "a",
+    connectorKey: "notion",
+    connectionId: "c1",
+    connectionVersion: 18_446_744_073_709_551_615n,
+    state: "expired",
+    syncSeq: 7,
+    phase: "clearing",
+    stepMs: 2_000,
+    heldUntil: 1_700_000_000_005,
+  },
+  {
+    accountId: "a",
+    connectorKey: "odd",
+    connectionId: undefined,
+    connectionVersion: 0n,
+    state: "disconnected",
+    syncSeq: 0,
+    phase: "cleared",
+    stepMs: 0,
+    heldUntil: undefined,
+  },
+] as const;
+
 describe("formats of a store", () => {
   let directory: string;
 
@@ -86,9 +198,12 @@ describe("formats of a store", () => {
 
   afterEach(() => rm(directory, { recursive: true, force: true }));
 
-  it("R-9: reads every row of a file of format 1", async () => {
+  it.each([
+    ["1", FORMAT_1],
+    ["2", FORMAT_2],
+  ])("R-9: reads every row of a file of format %s", async (_format, content) => {
     const file = new Database(join(directory, "host.db"));
-    file.exec(FORMAT_1);
+    file.exec(content);
     file.close();
     const store = await openSqliteStore({ directory });
     const convergence = await store.read(async (tx) => [
@@ -168,14 +283,36 @@ describe("formats of a store", () => {
     await store.close();
   });
 
-  it("R-9: makes new files in the form in which format 1 was released", async () => {
+  it("P-6: reads the observations of a file of format 2; one of format 1 has none, and takes them", async () => {
+    const read = async (format: string) => {
+      const file = new Database(join(directory, `${String(format.length)}.db`));
+      file.exec(format);
+      file.close();
+      const store = await openSqliteStore({ directory, fileName: `${String(format.length)}.db` });
+      const overlays = await store.read((tx) => tx.overlays.list("a"));
+      const [first] = OBSERVED;
+      await store.write((tx) => tx.overlays.put(first));
+      expect(await store.read((tx) => tx.overlays.get("a", "notion"))).toEqual(first);
+      await store.close();
+      return overlays;
+    };
+    expect(await read(FORMAT_2)).toEqual(OBSERVED);
+    expect(await read(FORMAT_1)).toEqual([]);
+  });
+
+  it("R-9: makes new files in the form in which format 2 was released, and brings those of format 1 to it", async () => {
     await (await openSqliteStore({ directory })).close();
-    const made = schemaOf(join(directory, "host.db"));
     const released = new Database(join(directory, "released.db"));
-    released.exec(FORMAT_1);
+    released.exec(FORMAT_2);
     released.close();
+    const former = new Database(join(directory, "former.db"));
+    former.exec(FORMAT_1);
+    former.close();
+    await (await openSqliteStore({ directory, fileName: "former.db" })).close();
+    const made = schemaOf(join(directory, "host.db"));
     expect(made).toEqual(schemaOf(join(directory, "released.db")));
-    expect(made.tables).toHaveLength(4);
+    expect(made).toEqual(schemaOf(join(directory, "former.db")));
+    expect(made.tables).toHaveLength(5);
   });
 
   it("R-1: leaves the columns for a shared store as they are", async () => {

@@ -29,7 +29,8 @@ export interface StoreProgram {
   readonly ended: Promise<void>;
 }
 
-export async function compileStore(): Promise<CompiledStore> {
+/** `besides`: sources that programs import besides the store, by their path below `src`. */
+export async function compileStore(besides: readonly string[] = []): Promise<CompiledStore> {
   const directory = await mkdtemp(join(tmpdir(), "store-program-"));
   const output = join(directory, "out");
   const project = join(directory, "tsconfig.json");
@@ -38,7 +39,7 @@ export async function compileStore(): Promise<CompiledStore> {
     JSON.stringify({
       extends: join(ROOT, "tsconfig.build.json"),
       compilerOptions: { rootDir: join(ROOT, "src"), outDir: output, declaration: false, emitDeclarationOnly: false },
-      files: [join(ROOT, "src/store/index.ts")],
+      files: ["store/index.ts", ...besides].map((file) => join(ROOT, "src", file)),
       include: [],
     }),
   );

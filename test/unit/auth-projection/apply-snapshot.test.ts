@@ -113,7 +113,7 @@ describe("P-3: applying", () => {
         };
         const projections = { ...tx.projections, put };
         const facts = { firstFetchOfScopeEpoch: true, now: account.now, onChanged: () => undefined };
-        return applySnapshot({ projections }, { accountId: "acc", snapshot: from, ...facts });
+        return applySnapshot({ ...tx, projections }, { accountId: "acc", snapshot: from, ...facts });
       });
     expect(await again(snapshot(1, body))).toMatchObject({ verdict: { reason: "first_fetch" }, changed: [] });
     expect(written).toEqual([]);
