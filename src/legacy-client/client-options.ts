@@ -34,7 +34,7 @@ export interface LegacyClientOptions extends DeadlineOptions, TelemetryOptions {
   readonly clientInfo: Implementation;
   /** Who answers when the server asks for input. Each handler is declared as a capability, as the revision has it. */
   readonly handlers?: InputHandlers | undefined;
-  /** Judges the content of forms. Default: ajv, loaded when it is first needed. */
+  /** Judges the content of forms. Default: `createAdaptiveValidator`, loaded when it is first needed. */
   readonly schemaValidator?: SchemaValidator | undefined;
   /** Revisions that may be spoken, the preferred one first: that one is offered. Default: all legacy ones, newest first. */
   readonly revisions?: readonly LegacyRevision[] | undefined;

@@ -41,7 +41,7 @@ export interface ModernClientOptions extends TelemetryOptions {
   readonly random?: (() => number) | undefined;
   /** Unix time in milliseconds, for a `Retry-After` that is a date. Default `Date.now`. */
   readonly wallNow?: (() => number) | undefined;
-  /** Judges by JSON Schemas of the server. Default: ajv, loaded when it is first needed. */
+  /** Judges by JSON Schemas of the server. Default: `createAdaptiveValidator`, loaded when it is first needed. */
   readonly schemaValidator?: SchemaValidator | undefined;
   /** The capabilities declared with every request beside those that `handlers` stand for. Default `{}`. */
   readonly capabilities?: JsonObject | undefined;

@@ -1,3 +1,4 @@
+export { createAdaptiveValidator } from "./adaptive-validator.js";
 export { createAjvValidator } from "./ajv-validator.js";
 export { createInterpretingValidator } from "./interpreting-validator.js";
 export { classifyStructuredContent, judgeStructuredContent, type StructuredContentCase } from "./structured-content.js";

@@ -1,4 +1,5 @@
 import {
+  createAdaptiveValidator,
   createAjvValidator,
   createInterpretingValidator,
   type SchemaValidator,
@@ -9,6 +10,7 @@ import {
 export const VALIDATORS: readonly (readonly [string, (options?: SchemaValidatorOptions) => SchemaValidator])[] = [
   ["ajv", createAjvValidator],
   ["the interpreter", createInterpretingValidator],
+  ["first the one, then the other", createAdaptiveValidator],
 ];
 
 export const DRAFT_07 = "http://json-schema.org/draft-07/schema#";
