@@ -22,8 +22,8 @@ process.send?.(elapsedMs, () => process.exit(0));
 
 /** What a host does that is going to judge: it loads what judges while it starts. */
 async function loadedValidator(): Promise<SchemaValidator> {
-  const { createAjvValidator } = await import("remote-connector/protocol/json-schema");
-  const validator = createAjvValidator();
+  const { createAdaptiveValidator } = await import("remote-connector/protocol/json-schema");
+  const validator = createAdaptiveValidator();
   await validator.load();
   return validator;
 }
