@@ -8,11 +8,12 @@ function decodeAll(pieces: readonly Uint8Array[]): readonly string[] {
   return [...texts, stream.end()];
 }
 
-/** What the platform's own decoder makes of the same pieces. */
+/** What the platform's own decoder makes of the same pieces, a leading mark aside: in pieces, that of Node 24 errs with marks. */
 function expected(pieces: readonly Uint8Array[]): readonly string[] {
-  const decoder = new TextDecoder();
-  const texts = pieces.map((piece) => decoder.decode(piece, { stream: true }));
-  return [...texts, decoder.decode()];
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  const texts = [...pieces.map((piece) => decoder.decode(piece, { stream: true })), decoder.decode()];
+  const first = texts.findIndex((text) => text !== "");
+  return texts.map((text, index) => (index === first ? text.replace(/^\u{feff}/u, "") : text));
 }
 
 const MARK = [0xef, 0xbb, 0xbf];
@@ -39,6 +40,7 @@ describe("TextStream", () => {
       fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
         const bytes = pieces.map((each) => Uint8Array.from(each));
         expect(decodeAll(bytes)).toEqual(expected(bytes));
+        expect(decodeAll(bytes).join("")).toBe(new TextDecoder().decode(Buffer.concat(bytes)));
       }),
       { seed: 6, numRuns: 1_500 },
     );
