@@ -191,6 +191,8 @@ export class ConnectedClient implements McpClient {
     make: (client: EraClient, options: O) => Promise<T>,
     effect: "reads" | "acts" | "ends",
   ): void {
+    const { clock } = this.#keeper;
+    const startedAt = clock.now();
     const session = this.#keeper.take();
     let call: Promise<T>;
     try {
@@ -212,19 +214,33 @@ export class ConnectedClient implements McpClient {
           settlement.abort(error, delivery);
           return;
         }
-        const { signal } = options;
-        // What is known when the caller gives up meanwhile is what led here.
+        const { signal, totalTimeoutMs = Infinity } = options;
+        // What is known when the caller gives up meanwhile, or the call's time is over, is what led here.
         const onAbort = (): void => settlement.abort(signal?.reason, delivery);
         if (signal?.aborted === true) {
           onAbort();
           return;
         }
+        const leftMs = (): number => totalTimeoutMs - (clock.now() - startedAt);
+        let isOver = leftMs() <= 0;
+        const onDeadline = (): void => {
+          isOver = true;
+          signal?.removeEventListener("abort", onAbort);
+          settlement.abort(error, delivery);
+        };
+        if (isOver) {
+          onDeadline();
+          return;
+        }
+        const cancelDeadline = totalTimeoutMs === Infinity ? undefined : clock.schedule(leftMs(), onDeadline);
         signal?.addEventListener("abort", onAbort);
         void this.#keeper.recheck(session).then((hasChanged) => {
           signal?.removeEventListener("abort", onAbort);
-          if (signal?.aborted === true) return;
-          if (hasChanged && (effect === "reads" || wasRefused(error, delivery))) {
-            this.#attempt(settlement, options, make, "ends");
+          cancelDeadline?.();
+          if (isOver || signal?.aborted === true) return;
+          if (hasChanged && leftMs() > 0 && (effect === "reads" || wasRefused(error, delivery))) {
+            const rest = totalTimeoutMs === Infinity ? options : { ...options, totalTimeoutMs: leftMs() };
+            this.#attempt(settlement, rest, make, "ends");
           } else {
             settlement.abort(error, delivery);
           }

@@ -1,5 +1,6 @@
 import { RemoteConnectorError } from "../errors.js";
 import { MODERN_REVISION, type Revision } from "../protocol/index.js";
+import type { Clock } from "../transport/index.js";
 import type { ConnectConfig } from "./connect-options.js";
 import { doubtsEra, type EraStanding } from "./doubts-era.js";
 import { type FoundEra, probe, probeModern, remember } from "./find-era.js";
@@ -47,6 +48,10 @@ export class EraKeeper {
 
   get session(): EraSession {
     return this.#session;
+  }
+
+  get clock(): Clock {
+    return this.#config.clock;
   }
 
   /** The session that a call is to be made on, which must be released after it. */

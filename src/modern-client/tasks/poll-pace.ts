@@ -2,7 +2,7 @@ import type { Task } from "../task-types.js";
 
 const DEFAULT_INTERVAL_MS = 1_000;
 /** So that a server that asks for no pause can't make us spin. */
-const SHORTEST_INTERVAL_MS = 50;
+export const SHORTEST_INTERVAL_MS = 50;
 const JITTER = 0.1;
 /** How much longer the pauses are while a subscription tells of the task: news can get lost. */
 const TOLD_FACTOR = 10;

@@ -8,7 +8,7 @@ import { InputRounds } from "../input/index.js";
 import type { RoundInput } from "../request-message.js";
 import type { RequestStarter } from "../request-starter.js";
 import type { Task } from "../task-types.js";
-import { hasExpired, pollDelayMs } from "./poll-pace.js";
+import { hasExpired, pollDelayMs, SHORTEST_INTERVAL_MS } from "./poll-pace.js";
 import { classifyTask, parseTask, unseenRequests } from "./task.js";
 import { planTaskRequest, STATE_AS_CREATION, type TaskRequest } from "./task-plans.js";
 
@@ -93,8 +93,15 @@ export class TaskRun<T> {
     const delayMs = pollDelayMs(task.pollIntervalMs, readRetries.random, isTold);
     const begin = (signal: AbortSignal): Promise<void> =>
       new Promise((resolve) => {
-        const cancel = clock.schedule(delayMs, () => end());
-        const forget = news.watch(taskId, () => end());
+        const beganAt = clock.now();
+        let cancel = clock.schedule(delayMs, () => end());
+        const forget = news.watch(taskId, () => {
+          // News must not make us spin either.
+          const leftMs = SHORTEST_INTERVAL_MS - (clock.now() - beganAt);
+          cancel();
+          if (leftMs > 0) cancel = clock.schedule(leftMs, () => end());
+          else end();
+        });
         const end = (): void => {
           cancel();
           forget();

@@ -251,6 +251,20 @@ describe("what is remembered of eras", () => {
     expect(client.era).toBe("modern");
   });
 
+  it("F-7 L-22 holds a call to its total deadline while the era is looked at again", async () => {
+    const server = await ChangingServer.start(legacy);
+    const { client } = await reach(server.url, { recheckPauseMs: 0.001 });
+    await client.callTool({ name: "echo" });
+    server.become((request) =>
+      request.method === "server/discover" ? answerNothing() : answerBody("gone", { status: 405 }),
+    );
+    const startedAt = performance.now();
+    const calling = client.callTool({ name: "echo" }, { totalTimeoutMs: 300 });
+    const error = await failureOf(calling);
+    expect(isRemoteConnectorError(error, "unexpected_answer") && error.details.status).toBe(405);
+    expect([deliveryOf(calling), performance.now() - startedAt < 5_000]).toEqual(["answered", true]);
+  });
+
   it("L-22 leaves errors of tools alone once the era is proven", async () => {
     const server = await ChangingServer.start(modern);
     const { client } = await reach(server.url, { modern: { unknownTools: "call" }, recheckPauseMs: 0.001 });

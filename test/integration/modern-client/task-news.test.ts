@@ -102,10 +102,29 @@ describe("W-44 a task that a subscription tells of", () => {
     await vi.waitFor(() => expect(looks()).toBe(1));
     await settle();
     subscription.close();
+    await clock.advance(50);
     await vi.waitFor(() => expect(looks()).toBe(2));
     await settle();
     finish();
     await clock.advance(1_000);
     await expect(calling).resolves.toEqual({ content: [] });
+  });
+
+  it("does not make us spin, however often the server tells of it", async () => {
+    const { client, clock, looks, say } = await following();
+    await client.listen({ taskIds: ["task/1"] }).acknowledged;
+    const abort = new AbortController();
+    const calling = client.callTool({ name: "t" }, { signal: abort.signal, taskOnAbort: "leave" });
+    await settle();
+    for (let storm = 0; storm < 20; storm += 1) {
+      say("notifications/tasks", { ...TASK, status: "working" });
+      await settle();
+    }
+    // No time has passed on the client's clock.
+    expect(looks()).toBe(0);
+    await clock.advance(50);
+    await vi.waitFor(() => expect(looks()).toBe(1));
+    abort.abort("enough");
+    await expect(calling).rejects.toBe("enough");
   });
 });
