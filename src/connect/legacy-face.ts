@@ -27,7 +27,7 @@ import {
   type WithDetail,
 } from "../protocol/index.js";
 import type { InputHandlers } from "../protocol/input/index.js";
-import { closedError, Settlement } from "../transport/index.js";
+import { type Clock, closedError, Settlement } from "../transport/index.js";
 import { askedVisits, visitAll } from "./asked-visits.js";
 import { LegacySubscriptions } from "./legacy-subscriptions.js";
 import type { EraClient, McpCallOptions, McpListAllToolsOptions, McpToolCallOptions } from "./mcp-client.js";
@@ -40,6 +40,7 @@ export interface LegacyFacePorts {
   readonly handlers: InputHandlers;
   /** Where the server is. */
   readonly origin: string;
+  readonly clock: Clock;
   readonly onDiagnostic: (diagnostic: Diagnostic) => void;
 }
 
@@ -214,10 +215,12 @@ export class LegacyFace implements EraClient {
     if (isSaid) return this.#makeOrVisit(given, make);
     const { signal, connectTimeoutMs, idleTimeoutMs, totalTimeoutMs, onSettled } = options;
     const settlement = new Settlement<T>(onSettled);
+    const startedAt = this.#ports.clock.now();
     this.#client.setLogLevel(logLevel, { signal, connectTimeoutMs, idleTimeoutMs, totalTimeoutMs }).then(
       () => {
         this.#logLevel = logLevel;
-        const call = this.#makeOrVisit({ ...given, onSettled: undefined }, make);
+        const spentMs = this.#ports.clock.now() - startedAt;
+        const call = this.#makeOrVisit({ ...lessTime(given, spentMs), onSettled: undefined }, make);
         call.then(
           (value) => settlement.resolve(value),
           (error: unknown) => settlement.abort(error, deliveryOf(call) ?? "unknown"),
@@ -235,11 +238,14 @@ export class LegacyFace implements EraClient {
     if (handlers.elicitation?.url === undefined) return make(given);
     const settlement = new Settlement<T>(given.onSettled);
     const quiet = { ...given, onSettled: undefined };
+    const { clock } = this.#ports;
+    const startedAt = clock.now();
     const first = make(quiet);
     first.then(
       (value) => settlement.resolve(value),
       (error: unknown) => {
         const delivery = deliveryOf(first) ?? "unknown";
+        const spentMs = clock.now() - startedAt;
         const visits = askedVisits(error, handlers);
         if (visits === undefined) {
           settlement.abort(error, delivery);
@@ -260,7 +266,8 @@ export class LegacyFace implements EraClient {
             settlement.abort(error, delivery);
             return;
           }
-          const second = make(quiet);
+          // The person's time is not the call's.
+          const second = make(lessTime(quiet, spentMs));
           second.then(
             (value) => settlement.resolve(value),
             (failure: unknown) => settlement.abort(failure, deliveryOf(second) ?? "unknown"),
@@ -295,6 +302,12 @@ export class LegacyFace implements EraClient {
     );
     return settlement.promise;
   }
+}
+
+/** The options of a second request of one call, which has what is left of the call's time. */
+function lessTime<O extends McpCallOptions>(options: O, spentMs: number): O {
+  const { totalTimeoutMs } = options;
+  return totalTimeoutMs === undefined ? options : { ...options, totalTimeoutMs: Math.max(1, totalTimeoutMs - spentMs) };
 }
 
 /** A page may have a member of any name: what tells a detailed one is that its result is a page. */

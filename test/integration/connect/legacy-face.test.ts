@@ -162,6 +162,19 @@ describe("a legacy server seen through connect", () => {
     expect(server.posted).not.toContain("logging/setLevel");
   });
 
+  it("F-7 counts the saying of a log level against the call's deadline", async () => {
+    const { server } = await listening({
+      tools: [{ name: "hang", run: () => new Promise(() => undefined) }],
+      capabilities: { tools: {}, logging: {} },
+      methods: { "logging/setLevel": () => new Promise((resolve) => setTimeout(() => resolve({}), 500)) },
+    });
+    const { client } = await reach(server.url, LEGACY_ONLY);
+    const startedAt = performance.now();
+    const error = await failureOf(client.callTool({ name: "hang" }, { logLevel: "info", totalTimeoutMs: 800 }));
+    expect([error.code, error.delivery]).toEqual(["timeout", "unknown"]);
+    expect(performance.now() - startedAt).toBeLessThan(1_200);
+  });
+
   it("F-1 has not sent the call whose log level was refused", async () => {
     const { server } = await listening({ capabilities: { tools: {}, logging: {} }, tools: [{ name: "echo" }] });
     const { client } = await reach(server.url, LEGACY_ONLY);
