@@ -10,109 +10,86 @@ export interface Contender {
   close(): Promise<void>;
 }
 
+/** A client that has `callTool`, whoever wrote it. */
+interface ToolClient {
+  callTool(call: { readonly name: string; readonly arguments: { readonly text: string } }): Promise<{
+    readonly content?: unknown;
+  }>;
+  close(): Promise<void>;
+}
+
+function contender(name: string, client: ToolClient): Contender {
+  return {
+    name,
+    async call(text) {
+      const result = await client.callTool({ name: "echo", arguments: { text } });
+      return textOf(result.content);
+    },
+    close: () => client.close(),
+  };
+}
+
+const CLIENT_INFO = { name: "bench", version: "1" };
+
 export function ours(url: string): Contender {
-  const client = new ModernStreamableHTTPClient({ endpoint: url, clientInfo: { name: "bench", version: "1" } });
-  return {
-    name: "remote-connector",
-    async call(text) {
-      const result = await client.callTool({ name: "echo", arguments: { text } });
-      return textOf(result.content);
-    },
-    close: () => client.close(),
-  };
-}
-
-export function bareUndici(url: string): Contender {
-  const dispatcher = new Agent();
-  const headers = {
-    "Content-Type": "application/json",
-    Accept: "application/json, text/event-stream",
-    "MCP-Protocol-Version": "2026-07-28",
-    "Mcp-Method": "tools/call",
-    "Mcp-Name": "echo",
-  };
-  const meta = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientInfo": { name: "bench", version: "1" },
-    "io.modelcontextprotocol/clientCapabilities": {},
-  };
-  let id = 0;
-  return {
-    name: "undici.request",
-    async call(text) {
-      id += 1;
-      const params = { name: "echo", arguments: { text }, _meta: meta };
-      const body = JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params });
-      const answer = await request(url, { method: "POST", headers, body, dispatcher });
-      const message: { readonly result: { readonly content: unknown } } = JSON.parse(await answer.body.text());
-      return textOf(message.result.content);
-    },
-    close: () => dispatcher.close(),
-  };
-}
-
-export async function official(url: string): Promise<Contender> {
-  const client = new Client({ name: "bench", version: "1" }, { versionNegotiation: { mode: { pin: "2026-07-28" } } });
-  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
-  return {
-    name: "official client",
-    async call(text) {
-      const result = await client.callTool({ name: "echo", arguments: { text } });
-      return textOf(result.content);
-    },
-    close: () => client.close(),
-  };
+  return contender("remote-connector", new ModernStreamableHTTPClient({ endpoint: url, clientInfo: CLIENT_INFO }));
 }
 
 /** The same call to a server of revision 2025-11-25, within a session. */
 export async function oursLegacy(url: string): Promise<Contender> {
-  const client = await LegacyStreamableHTTPClient.connect({
-    endpoint: url,
-    clientInfo: { name: "bench", version: "1" },
-  });
-  return {
-    name: "remote-connector",
-    async call(text) {
-      const result = await client.callTool({ name: "echo", arguments: { text } });
-      return textOf(result.content);
-    },
-    close: () => client.close(),
+  const client = await LegacyStreamableHTTPClient.connect({ endpoint: url, clientInfo: CLIENT_INFO });
+  return contender("remote-connector", client);
+}
+
+export async function official(url: string): Promise<Contender> {
+  return contender("official client", await officialClient(url, { pin: "2026-07-28" }));
+}
+
+export async function officialLegacy(url: string): Promise<Contender> {
+  return contender("official client", await officialClient(url, "legacy"));
+}
+
+async function officialClient(url: string, mode: "legacy" | { readonly pin: string }): Promise<Client> {
+  const client = new Client(CLIENT_INFO, { versionNegotiation: { mode } });
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  return client;
+}
+
+export function bareUndici(url: string): Contender {
+  const headers = { "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "echo" };
+  const meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": CLIENT_INFO,
+    "io.modelcontextprotocol/clientCapabilities": {},
   };
+  return barePosts(url, headers, { _meta: meta });
 }
 
 export function bareUndiciLegacy(url: string): Contender {
+  const session = { "MCP-Protocol-Version": "2025-11-25", "Mcp-Session-Id": "session-of-the-loopback-server" };
+  return barePosts(url, session, {});
+}
+
+/** The same POST by the bare HTTP client. */
+function barePosts(url: string, own: Readonly<Record<string, string>>, members: object): Contender {
   const dispatcher = new Agent();
   const headers = {
     "Content-Type": "application/json",
     Accept: "application/json, text/event-stream",
-    "MCP-Protocol-Version": "2025-11-25",
-    "Mcp-Session-Id": "session-of-the-loopback-server",
+    ...own,
   };
   let id = 0;
   return {
     name: "undici.request",
     async call(text) {
       id += 1;
-      const params = { name: "echo", arguments: { text } };
+      const params = { name: "echo", arguments: { text }, ...members };
       const body = JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params });
       const answer = await request(url, { method: "POST", headers, body, dispatcher });
       const message: { readonly result: { readonly content: unknown } } = JSON.parse(await answer.body.text());
       return textOf(message.result.content);
     },
     close: () => dispatcher.close(),
-  };
-}
-
-export async function officialLegacy(url: string): Promise<Contender> {
-  const client = new Client({ name: "bench", version: "1" }, { versionNegotiation: { mode: "legacy" } });
-  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
-  return {
-    name: "official client",
-    async call(text) {
-      const result = await client.callTool({ name: "echo", arguments: { text } });
-      return textOf(result.content);
-    },
-    close: () => client.close(),
   };
 }
 
