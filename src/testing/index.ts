@@ -61,5 +61,6 @@ export { ANY_TIMES, type ExpectedExchange, type Handler, type Script } from "./s
 export { type ScriptOrder } from "./script-run.js";
 export { ScriptedServer } from "./scripted-server.js";
 export { type ConnectionBehaviour, type ScriptedServerOptions, type TlsIdentity } from "./server-options.js";
+export { StepClock } from "./step-clock.js";
 export { type TestClock } from "./test-clock.js";
 export { type MethodHandler, type ScriptedTool, type ToolServerOptions } from "./tool-table.js";

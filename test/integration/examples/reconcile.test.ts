@@ -100,3 +100,11 @@ it("the page about reconcile has the example, and the program that uses it runs"
   expect(kindsOf("shop")).toEqual(["planned", "run_started", "observed", "planned", "run_started", "observed"]);
   expect(lines.at(-1)).toBe("4 runs, 0 failed");
 });
+
+it("F-9: the example of a test with a clock that is stepped passes, and takes no time", async () => {
+  const began = performance.now();
+  const { stdout } = await promisify(execFile)(process.execPath, ["--test", "build/examples/fake-clock.js"]);
+  expect(stdout).toContain("# pass 1");
+  expect(stdout).toContain("# fail 0");
+  expect(performance.now() - began).toBeLessThan(10_000);
+});
