@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { StepClock } from "remote-connector/testing";
 import { type Site, Sites } from "./reconcile/sites.js";
 
-test("a site that can't be opened for three hours is tried ever more seldom, and comes up by itself", async () => {
+void test("a site that can't be opened for three hours is tried ever more seldom, and comes up by itself", async () => {
   const clock = new StepClock();
   const hours = 3 * 3_600_000;
   const tries: number[] = [];
