@@ -56,6 +56,14 @@ export function convergenceRows(
       transaction.assertOpen();
       return inCodeUnits(table.list(textColumn(scope)).map(decode), (row) => row.key);
     },
+    async listKeys(scope) {
+      transaction.assertOpen();
+      return table.keys(textColumn(scope)).map((key) => new ColumnReader(CONVERGENCE_TABLE.name, [key]).text());
+    },
+    async listScopes() {
+      transaction.assertOpen();
+      return table.firsts().map((scope) => new ColumnReader(CONVERGENCE_TABLE.name, [scope]).text());
+    },
     async nextGeneration() {
       transaction.assertWritable();
       return nextGeneration();

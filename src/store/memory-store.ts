@@ -1,8 +1,10 @@
-import type { Column } from "./columns.js";
 import { CONVERGENCE_TABLE, convergenceRows } from "./convergence-rows.js";
+import { MemoryTable, type Undo } from "./memory-table.js";
+import { FLOW_TABLE, flowRows } from "./flow-rows.js";
+import { eventRows } from "./event-rows.js";
+import { MemoryEventTable } from "./memory-event-table.js";
 import { OVERLAY_TABLE, overlayRows } from "./overlay-rows.js";
 import { ACCOUNT_TABLE, PROJECTION_TABLE, projectionRows } from "./projection-rows.js";
-import type { ColumnRow, RowTable, TableSpec } from "./row-table.js";
 import { SerialStore, type StoreEngine } from "./serial-store.js";
 import type { Store, StoreTx } from "./store.js";
 import type { Transaction } from "./transaction.js";
@@ -12,17 +14,16 @@ export function createMemoryStore(): Store {
   return new SerialStore(new MemoryEngine());
 }
 
-/** How to take a change back. */
-type Undo = () => void;
-
 class MemoryEngine implements StoreEngine {
   readonly name = "memory";
   /** Changes of the open transaction, in order. */
   readonly #changes: Undo[] = [];
   readonly #convergence = new MemoryTable(CONVERGENCE_TABLE, this.#changes);
+  readonly #events = new MemoryEventTable(this.#changes);
   readonly #accounts = new MemoryTable(ACCOUNT_TABLE, this.#changes);
   readonly #projections = new MemoryTable(PROJECTION_TABLE, this.#changes);
   readonly #overlays = new MemoryTable(OVERLAY_TABLE, this.#changes);
+  readonly #flows = new MemoryTable(FLOW_TABLE, this.#changes);
   /** Not taken back by a rollback: a number never comes again. */
   #generation = 0;
 
@@ -30,8 +31,10 @@ class MemoryEngine implements StoreEngine {
     const nextGeneration = (): number => (this.#generation += 1);
     return {
       convergence: convergenceRows(this.#convergence, nextGeneration, transaction),
+      events: eventRows(this.#events, transaction),
       projections: projectionRows(this.#accounts, this.#projections, transaction),
       overlays: overlayRows(this.#overlays, transaction),
+      flows: flowRows(this.#flows, transaction),
       onSettled: (run) => transaction.onSettled(run),
     };
   }
@@ -47,46 +50,4 @@ class MemoryEngine implements StoreEngine {
   close(): void {
     // Nothing is held.
   }
-}
-
-class MemoryTable implements RowTable {
-  readonly #keyLength: number;
-  readonly #changes: Undo[];
-  readonly #rows = new Map<string, ColumnRow>();
-
-  constructor(spec: TableSpec, changes: Undo[]) {
-    this.#keyLength = spec.keyLength;
-    this.#changes = changes;
-  }
-
-  get(...key: readonly string[]): ColumnRow | undefined {
-    return this.#rows.get(rowId(key));
-  }
-
-  put(row: ColumnRow): void {
-    this.#change(rowId(row.slice(0, this.#keyLength)), [...row]);
-  }
-
-  remove(...key: readonly string[]): void {
-    this.#change(rowId(key), undefined);
-  }
-
-  list(first: string): readonly ColumnRow[] {
-    return [...this.#rows.values()].filter((row) => row[0] === first);
-  }
-
-  #change(id: string, row: ColumnRow | undefined): void {
-    const before = this.#rows.get(id);
-    this.#changes.push(() => this.#set(id, before));
-    this.#set(id, row);
-  }
-
-  #set(id: string, row: ColumnRow | undefined): void {
-    if (row === undefined) this.#rows.delete(id);
-    else this.#rows.set(id, row);
-  }
-}
-
-function rowId(key: readonly Column[]): string {
-  return JSON.stringify(key);
 }

@@ -1,5 +1,4 @@
-import { RemoteConnectorError } from "../errors.js";
-import type { SqliteConnection } from "./sqlite-connection.js";
+import type { FileFormat } from "./file-format.js";
 
 /** Marks a file as one of ours: "rcon". */
 const APPLICATION_ID = 0x72636f6e;
@@ -84,48 +83,32 @@ const STEPS: readonly string[] = [
     PRIMARY KEY (account_id, connector_key)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  CREATE TABLE event (
+    seq INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    at INTEGER NOT NULL,
+    fact TEXT NOT NULL
+  ) STRICT;
+
+  CREATE TABLE flow (
+    account_id TEXT NOT NULL,
+    client_request_id TEXT NOT NULL,
+    connector_key TEXT NOT NULL,
+    connector_version TEXT NOT NULL,
+    replaces INTEGER NOT NULL,
+    prior_connection_id TEXT,
+    session_id TEXT,
+    next_action TEXT,
+    state TEXT NOT NULL,
+    connection_id TEXT,
+    reason TEXT,
+    error_code TEXT,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    PRIMARY KEY (account_id, client_request_id)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
-/** The format that this version writes. */
-const KNOWN_FORMAT = STEPS.length;
-
-/**
- * Checks that a file may be used, without changing it. Throws `store_newer_format`, or `store_unavailable` for a database of
- * something else.
- */
-export function checkFormat(connection: SqliteConnection): void {
-  const { path } = connection;
-  const owner = connection.number("PRAGMA application_id");
-  const found = connection.number("PRAGMA user_version");
-  const isEmpty = connection.number("SELECT count(*) FROM sqlite_schema") === 0;
-  if (owner !== APPLICATION_ID && !(isEmpty && owner === 0 && found === 0)) {
-    throw new RemoteConnectorError("store_unavailable", {
-      message: "The file is a database of another program.",
-      details: { path, reason: "another_program" },
-    });
-  }
-  if (found > KNOWN_FORMAT) {
-    throw new RemoteConnectorError("store_newer_format", {
-      message: `The store has format ${String(found)}; this version knows ${String(KNOWN_FORMAT)}.`,
-      details: { path, found, known: KNOWN_FORMAT },
-    });
-  }
-}
-
-/** Brings a checked file to the known format, each step in a transaction of its own. */
-export function migrate(connection: SqliteConnection): void {
-  const found = connection.number("PRAGMA user_version");
-  for (const [format, step] of STEPS.entries()) {
-    if (format < found) continue;
-    connection.exec("BEGIN IMMEDIATE");
-    try {
-      connection.exec(step);
-      connection.exec(`PRAGMA application_id = ${String(APPLICATION_ID)}`);
-      connection.exec(`PRAGMA user_version = ${String(format + 1)}`);
-      connection.exec("COMMIT");
-    } catch (error) {
-      if (connection.inTransaction) connection.exec("ROLLBACK");
-      throw error;
-    }
-  }
-}
+/** The form of `host.db`. */
+export const HOST_FORMAT: FileFormat = { applicationId: APPLICATION_ID, steps: STEPS };

@@ -62,9 +62,17 @@ export function projectionRows(accounts: RowTable, rows: RowTable, transaction: 
       transaction.assertOpen();
       return account(accountId);
     },
+    async listAccounts() {
+      transaction.assertOpen();
+      return inCodeUnits(accounts.all().map(decodeAccount), (row) => row.accountId);
+    },
     async putAccount(row) {
       transaction.assertWritable();
       accounts.put(encodeAccount(row));
+    },
+    async removeAccount(accountId) {
+      transaction.assertWritable();
+      accounts.remove(textColumn(accountId));
     },
     async nextSyncSeq(accountId, at) {
       transaction.assertWritable();

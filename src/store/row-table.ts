@@ -20,6 +20,13 @@ export interface RowTable {
   remove(...key: readonly string[]): void;
   /** All rows whose first key column is `first`, in no order. */
   list(first: string): readonly ColumnRow[];
+  /** The second key column of those rows. */
+  keys(first: string): readonly Column[];
+  /** The values of the first key column, each once. */
+  firsts(): readonly Column[];
+  /** Every row, in no order. */
+  all(): readonly ColumnRow[];
+  count(): number;
 }
 
 /** Orders by a text in code units, as JavaScript compares; SQLite would order by bytes. */

@@ -3,6 +3,9 @@ import { RemoteConnectorError } from "../errors.js";
 import type { Column } from "./columns.js";
 import { storeError } from "./sqlite-errors.js";
 
+/** The write-ahead log is cut back to this size when its content is in the file. */
+const KEPT_LOG_BYTES = 4 * 1024 * 1024;
+
 /** Opens a file. What `import("libsql")` gives. */
 export type DatabaseConstructor = new (path: string) => Database;
 
@@ -36,6 +39,11 @@ export class SqliteConnection {
     this.#guarded(() => this.#prepare(sql).run(bindable(columns)));
   }
 
+  /** Inserts one row into a table that numbers its rows, and returns the number. */
+  insert(sql: string, columns: readonly Column[]): number {
+    return this.#guarded(() => Number(this.#prepare(sql).run(bindable(columns)).lastInsertRowid));
+  }
+
   /** All rows that a statement answers, each as its columns. Reads to the end, so that nothing is left in progress. */
   all(sql: string, columns: readonly Column[] = []): readonly (readonly Column[])[] {
     return this.#guarded(() => this.#prepare(sql).all(bindable(columns)).map(asColumns));
@@ -45,6 +53,18 @@ export class SqliteConnection {
   number(sql: string): number {
     const value = this.all(sql)[0]?.[0];
     return typeof value === "number" ? value : 0;
+  }
+
+  /** From now on the file does not grow beyond this: what has no room is `store_full`. */
+  limitSize(maxFileBytes: number): void {
+    if (maxFileBytes === Infinity) return;
+    const pages = Math.floor(maxFileBytes / this.number("PRAGMA page_size"));
+    this.all(`PRAGMA max_page_count=${String(pages)}`);
+  }
+
+  /** The write-ahead log does not stay large. */
+  limitLog(): void {
+    this.all(`PRAGMA journal_size_limit=${String(KEPT_LOG_BYTES)}`);
   }
 
   /**

@@ -1,9 +1,12 @@
 import { CONVERGENCE_TABLE, convergenceRows } from "./convergence-rows.js";
+import { eventRows } from "./event-rows.js";
 import { GenerationCounter } from "./generation-counter.js";
+import { FLOW_TABLE, flowRows } from "./flow-rows.js";
 import { OVERLAY_TABLE, overlayRows } from "./overlay-rows.js";
 import { ACCOUNT_TABLE, PROJECTION_TABLE, projectionRows } from "./projection-rows.js";
 import type { StoreEngine } from "./serial-store.js";
 import type { SqliteConnection } from "./sqlite-connection.js";
+import { SqliteEventTable } from "./sqlite-event-table.js";
 import { SqliteTable } from "./sqlite-table.js";
 import type { StoreTx } from "./store.js";
 import type { Transaction, TransactionMode } from "./transaction.js";
@@ -14,18 +17,22 @@ export class SqliteEngine implements StoreEngine {
   readonly #connection: SqliteConnection;
   readonly #counter: GenerationCounter;
   readonly #convergence: SqliteTable;
+  readonly #events: SqliteEventTable;
   readonly #accounts: SqliteTable;
   readonly #projections: SqliteTable;
   readonly #overlays: SqliteTable;
+  readonly #flows: SqliteTable;
 
   /** `connection` is at the known format. Throws `store_*`. */
   constructor(connection: SqliteConnection) {
     this.name = connection.path;
     this.#connection = connection;
     this.#convergence = new SqliteTable(connection, CONVERGENCE_TABLE);
+    this.#events = new SqliteEventTable(connection);
     this.#accounts = new SqliteTable(connection, ACCOUNT_TABLE);
     this.#projections = new SqliteTable(connection, PROJECTION_TABLE);
     this.#overlays = new SqliteTable(connection, OVERLAY_TABLE);
+    this.#flows = new SqliteTable(connection, FLOW_TABLE);
     this.#counter = new GenerationCounter(connection);
     this.#counter.replenish();
   }
@@ -36,8 +43,10 @@ export class SqliteEngine implements StoreEngine {
     this.#connection.exec(transaction.mode === "write" ? "BEGIN IMMEDIATE" : "BEGIN");
     return {
       convergence: convergenceRows(this.#convergence, () => this.#counter.next(), transaction),
+      events: eventRows(this.#events, transaction),
       projections: projectionRows(this.#accounts, this.#projections, transaction),
       overlays: overlayRows(this.#overlays, transaction),
+      flows: flowRows(this.#flows, transaction),
       onSettled: (run) => transaction.onSettled(run),
     };
   }

@@ -12,7 +12,7 @@ export function storeError(error: unknown, path: string): AnyRemoteConnectorErro
     });
   }
   // Extended codes begin with the one that they refine.
-  if (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED")) {
+  if (["SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL"].some((busy) => code.startsWith(busy))) {
     return new RemoteConnectorError("store_in_use", {
       message: "Another process holds the store.",
       details: { path },

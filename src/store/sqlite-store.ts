@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { makeDirectory, makeFile } from "./make-file.js";
-import { checkFormat, migrate } from "./migrations.js";
+import { checkFormat, migrate } from "./file-format.js";
+import { HOST_FORMAT } from "./migrations.js";
 import { SerialStore } from "./serial-store.js";
 import { type DatabaseConstructor, SqliteConnection } from "./sqlite-connection.js";
 import { SqliteEngine } from "./sqlite-engine.js";
@@ -10,8 +11,6 @@ import type { Store } from "./store.js";
 
 /** How long another process may still be letting go of the file. Nothing else happens in this one meanwhile. */
 const BUSY_TIMEOUT_MS = 250;
-/** The write-ahead log is cut back to this size when its content is in the file. */
-const KEPT_LOG_BYTES = 4 * 1024 * 1024;
 
 /**
  * Opens the store in a file, and holds it alone until `close` or the end of the process, however that comes.
@@ -39,12 +38,12 @@ function openEngine(Constructor: DatabaseConstructor, path: string, config: Sqli
   const connection = new SqliteConnection(Constructor, path);
   try {
     holdAlone(connection);
-    checkFormat(connection);
+    checkFormat(connection, HOST_FORMAT);
     connection.all("PRAGMA journal_mode=WAL");
     connection.all("PRAGMA synchronous=NORMAL");
-    connection.all(`PRAGMA journal_size_limit=${String(KEPT_LOG_BYTES)}`);
-    limitSize(connection, config.maxFileBytes);
-    migrate(connection);
+    connection.limitLog();
+    connection.limitSize(config.maxFileBytes);
+    migrate(connection, HOST_FORMAT);
     return new SqliteEngine(connection);
   } catch (error) {
     connection.close();
@@ -61,10 +60,4 @@ function holdAlone(connection: SqliteConnection): void {
   connection.all("PRAGMA locking_mode=EXCLUSIVE");
   connection.exec("BEGIN EXCLUSIVE");
   connection.exec("COMMIT");
-}
-
-function limitSize(connection: SqliteConnection, maxFileBytes: number): void {
-  if (maxFileBytes === Infinity) return;
-  const pages = Math.floor(maxFileBytes / connection.number("PRAGMA page_size"));
-  connection.all(`PRAGMA max_page_count=${String(pages)}`);
 }

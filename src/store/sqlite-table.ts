@@ -9,6 +9,10 @@ export class SqliteTable implements RowTable {
   readonly #put: string;
   readonly #remove: string;
   readonly #list: string;
+  readonly #keys: string;
+  readonly #firsts: string;
+  readonly #all: string;
+  readonly #count: string;
 
   constructor(connection: SqliteConnection, { name, columns, keyLength }: TableSpec) {
     const key = columns.slice(0, keyLength);
@@ -18,6 +22,10 @@ export class SqliteTable implements RowTable {
     this.#connection = connection;
     this.#get = `${select} ${where}`;
     this.#list = `${select} ${key[0] ?? ""} = ?`;
+    this.#keys = `SELECT ${key[1] ?? "NULL"} FROM ${name} WHERE ${key[0] ?? ""} = ?`;
+    this.#firsts = `SELECT DISTINCT ${key[0] ?? "NULL"} FROM ${name}`;
+    this.#all = `SELECT ${columns.join(", ")} FROM ${name}`;
+    this.#count = `SELECT count(*) FROM ${name}`;
     this.#remove = `DELETE FROM ${name} WHERE ${where}`;
     // Not INSERT OR REPLACE: columns that are not ours would be lost.
     this.#put =
@@ -39,5 +47,21 @@ export class SqliteTable implements RowTable {
 
   list(first: Column): readonly ColumnRow[] {
     return this.#connection.all(this.#list, [first]);
+  }
+
+  keys(first: Column): readonly Column[] {
+    return this.#connection.all(this.#keys, [first]).map(([key = null]) => key);
+  }
+
+  firsts(): readonly Column[] {
+    return this.#connection.all(this.#firsts).map(([first = null]) => first);
+  }
+
+  all(): readonly ColumnRow[] {
+    return this.#connection.all(this.#all);
+  }
+
+  count(): number {
+    return this.#connection.number(this.#count);
   }
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { AccountSyncRow, OverlayRow, ProjectionRow } from "../../../src/auth-projection/index.js";
+import type { AccountSyncRow, FlowRow, OverlayRow, ProjectionRow } from "../../../src/auth-projection/index.js";
 import type { ConvergenceRow } from "../../../src/reconcile/index.js";
 import type { Store, StoreTx } from "../../../src/store/index.js";
 import { memorySetup, sqliteSetup } from "./stores.js";
@@ -105,6 +105,40 @@ const BARE_OVERLAY: OverlayRow = {
   phase: "standing",
   stepMs: 0,
   heldUntil: undefined,
+};
+
+const FULL_FLOW: FlowRow = {
+  accountId: "a",
+  clientRequestId: "request-2",
+  connectorKey: "notion",
+  connectorVersion: "1.2.3",
+  replaces: true,
+  priorConnectionId: "c-0",
+  sessionId: "s-1",
+  nextAction: "submit_secret",
+  state: "cancelling",
+  connectionId: "c-1",
+  reason: "refused",
+  errorCode: "quota.exceeded",
+  createdAt: 1_700_000_000_005,
+  updatedAt: 1_700_000_000_006,
+};
+
+const BARE_FLOW: FlowRow = {
+  accountId: "a",
+  clientRequestId: "request-1",
+  connectorKey: "asana",
+  connectorVersion: "",
+  replaces: false,
+  priorConnectionId: undefined,
+  sessionId: undefined,
+  nextAction: undefined,
+  state: "starting",
+  connectionId: undefined,
+  reason: undefined,
+  errorCode: undefined,
+  createdAt: 0,
+  updatedAt: 0,
 };
 
 /** Texts that a store could take for one another, or lose. */
@@ -359,6 +393,9 @@ describe.each([memorySetup, sqliteSetup].map((setup) => ({ name: setup().name, s
         const listed = await store.read((tx) => tx.convergence.listScope("device"));
         expect(listed.map((row) => row.key)).toEqual([...keys].sort());
         expect(await store.read((tx) => tx.convergence.listScope("nobody"))).toEqual([]);
+        const found = await store.read((tx) => tx.convergence.listKeys("device"));
+        expect([...found].sort()).toEqual([...keys].sort());
+        expect(await store.read((tx) => tx.convergence.listKeys("nobody"))).toEqual([]);
       });
 
       it("never take one text for another", async () => {
@@ -375,6 +412,8 @@ describe.each([memorySetup, sqliteSetup].map((setup) => ({ name: setup().name, s
         for (const scope of ODD_TEXTS) {
           const rows = await store.read((tx) => tx.convergence.listScope(scope));
           expect(rows.map((row) => row.key)).toEqual([...ODD_TEXTS].sort());
+          const found = await store.read((tx) => tx.convergence.listKeys(scope));
+          expect([...found].sort()).toEqual([...ODD_TEXTS].sort());
           for (const row of rows) expect(row).toMatchObject({ scope, desired: { identity: scope + row.key } });
         }
       });
@@ -448,6 +487,18 @@ describe.each([memorySetup, sqliteSetup].map((setup) => ({ name: setup().name, s
       });
     });
 
+    it("R-11: convergence rows tell which scopes have one, each once", async () => {
+      await store.write(async (tx) => {
+        for (const scope of ["device", "", "account:a\0"])
+          for (const key of ["a", "b"]) await tx.convergence.put({ ...BARE_ROW, scope, key });
+        await tx.convergence.remove("", "a");
+        await tx.convergence.remove("", "b");
+      });
+      const scopes = await store.read((tx) => tx.convergence.listScopes());
+      expect(new Set(scopes)).toEqual(new Set(["device", "account:a\0"]));
+      expect(scopes).toHaveLength(2);
+    });
+
     describe("projection rows", () => {
       it.each([
         ["with everything", FULL_PROJECTION],
@@ -475,6 +526,35 @@ describe.each([memorySetup, sqliteSetup].map((setup) => ({ name: setup().name, s
       ])("P-3: keep an account %s", async (_what, row) => {
         await store.write((tx) => tx.projections.putAccount(row));
         expect(await store.read((tx) => tx.projections.account(row.accountId))).toEqual(row);
+      });
+
+      it("R-11: list every account, ordered by its id in code units, and remove the row of one alone", async () => {
+        await store.write(async (tx) => {
+          await tx.projections.put(FULL_PROJECTION);
+          for (const accountId of ["\uffff", "\u{1f600}", "", "a\0", "a"])
+            await tx.projections.putAccount({ ...FULL_ACCOUNT, accountId });
+        });
+        const listed = await store.read((tx) => tx.projections.listAccounts());
+        expect(listed.map(({ accountId }) => accountId)).toEqual(["", "a", "a\0", "\u{1f600}", "\uffff"]);
+        expect(listed[1]).toEqual(FULL_ACCOUNT);
+        await store.write(async (tx) => {
+          await tx.projections.removeAccount("a");
+          await tx.projections.removeAccount("none");
+        });
+        expect(await store.read((tx) => tx.projections.account("a"))).toBeUndefined();
+        expect(await store.read((tx) => tx.projections.listAccounts())).toHaveLength(4);
+        expect(await store.read((tx) => tx.projections.list("a"))).toEqual([FULL_PROJECTION]);
+      });
+
+      it("R-11: take a removed account back when the transaction is rolled back", async () => {
+        await store.write((tx) => tx.projections.putAccount(FULL_ACCOUNT));
+        const failing = store.write(async (tx) => {
+          await tx.projections.removeAccount("a");
+          expect(await tx.projections.listAccounts()).toEqual([]);
+          throw new Error("no");
+        });
+        await expect(failing).rejects.toThrow("no");
+        expect(await store.read((tx) => tx.projections.listAccounts())).toEqual([FULL_ACCOUNT]);
       });
 
       it("P-6: count the fetches of an account, and make its row", async () => {
@@ -526,6 +606,72 @@ describe.each([memorySetup, sqliteSetup].map((setup) => ({ name: setup().name, s
       });
     });
 
+    describe("flow rows", () => {
+      it.each([
+        ["with everything", FULL_FLOW],
+        ["with nothing optional", BARE_FLOW],
+      ])("P-10: keep a row %s", async (_what, row) => {
+        await store.write((tx) => tx.flows.put(row));
+        expect(await store.read((tx) => tx.flows.get(row.accountId, row.clientRequestId))).toEqual(row);
+      });
+
+      it("P-10: are one for each request, listed by account in order of the request, and removed alone", async () => {
+        await store.write(async (tx) => {
+          await tx.flows.put({ ...FULL_FLOW, state: "waiting" });
+          await tx.flows.put(FULL_FLOW);
+          await tx.flows.put(BARE_FLOW);
+          await tx.flows.put({ ...BARE_FLOW, accountId: "b" });
+        });
+        expect(await store.read((tx) => tx.flows.list("a"))).toEqual([BARE_FLOW, FULL_FLOW]);
+        await store.write((tx) => tx.flows.remove("a", FULL_FLOW.clientRequestId));
+        expect(await store.read((tx) => tx.flows.list("a"))).toEqual([BARE_FLOW]);
+        expect(await store.read((tx) => tx.flows.list("b"))).toHaveLength(1);
+      });
+
+      it("P-10: a transaction that fails leaves no flow", async () => {
+        const failed = store.write(async (tx) => {
+          await tx.flows.put(FULL_FLOW);
+          throw new Error("no");
+        });
+        await expect(failed).rejects.toThrow("no");
+        expect(await store.read((tx) => tx.flows.list("a"))).toEqual([]);
+      });
+
+      it.each(["starting", "waiting", "authorized", "cancelling", "connected", "failed", "cancelled"] as const)(
+        "P-10: keep the state %s",
+        async (state) => {
+          await store.write((tx) => tx.flows.put({ ...FULL_FLOW, state }));
+          expect(await store.read((tx) => tx.flows.list("a"))).toEqual([{ ...FULL_FLOW, state }]);
+        },
+      );
+
+      it.each([
+        "provider_failed",
+        "session_canceled",
+        "expired",
+        "refused",
+        "unreachable",
+        "invalid_answer",
+        "secret_lost",
+        "connection_not_shown",
+        "cancelled",
+        "replaced",
+        "disconnected",
+      ] as const)("P-10: keep the reason %s", async (reason) => {
+        await store.write((tx) => tx.flows.put({ ...FULL_FLOW, reason }));
+        expect(await store.read((tx) => tx.flows.list("a"))).toEqual([{ ...FULL_FLOW, reason }]);
+      });
+
+      it("P-10: write nothing in a read, nor after the end", async () => {
+        await store.read(async (tx) => {
+          await expect(tx.flows.put(BARE_FLOW)).rejects.toMatchObject({ code: "invalid_argument" });
+          await expect(tx.flows.remove("a", "b")).rejects.toMatchObject({ code: "invalid_argument" });
+        });
+        const kept = await store.write(async (tx) => tx);
+        await expect(kept.flows.get("a", "b")).rejects.toMatchObject({ code: "invalid_argument" });
+      });
+    });
+
     if (kind.reopen === undefined) return;
 
     it("R-9: keeps everything over a restart", async () => {
@@ -536,6 +682,8 @@ describe.each([memorySetup, sqliteSetup].map((setup) => ({ name: setup().name, s
         await tx.projections.putAccount(FULL_ACCOUNT);
         await tx.overlays.put(FULL_OVERLAY);
         await tx.overlays.put(BARE_OVERLAY);
+        await tx.flows.put(FULL_FLOW);
+        await tx.flows.put(BARE_FLOW);
       });
       await store.close();
       store = (await kind.reopen?.()) ?? store;
@@ -544,6 +692,7 @@ describe.each([memorySetup, sqliteSetup].map((setup) => ({ name: setup().name, s
       expect(await store.read((tx) => tx.projections.list("a"))).toEqual([FULL_PROJECTION]);
       expect(await store.read((tx) => tx.projections.account("a"))).toEqual(FULL_ACCOUNT);
       expect(await store.read((tx) => tx.overlays.list("a"))).toEqual([BARE_OVERLAY, FULL_OVERLAY]);
+      expect(await store.read((tx) => tx.flows.list("a"))).toEqual([BARE_FLOW, FULL_FLOW]);
     });
   },
 );

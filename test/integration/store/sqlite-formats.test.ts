@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { decodeTransition } from "../../../src/reconcile/event-form.js";
 import { openSqliteStore } from "../../../src/store/index.js";
 
 /** A store as format 1 was released. Never edit this: a file like it is on somebody's disk. */
@@ -164,6 +165,97 @@ const FORMAT_2 = `
   PRAGMA user_version = 2;
 `;
 
+/** A file of format 2 as format 3 continues it, with events and authorization flows. Never edit this once it is released. */
+const FORMAT_3 = `
+  ${FORMAT_2}
+  CREATE TABLE event (
+    seq INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    at INTEGER NOT NULL,
+    fact TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE flow (
+    account_id TEXT NOT NULL,
+    client_request_id TEXT NOT NULL,
+    connector_key TEXT NOT NULL,
+    connector_version TEXT NOT NULL,
+    replaces INTEGER NOT NULL,
+    prior_connection_id TEXT,
+    session_id TEXT,
+    next_action TEXT,
+    state TEXT NOT NULL,
+    connection_id TEXT,
+    reason TEXT,
+    error_code TEXT,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    PRIMARY KEY (account_id, client_request_id)
+  ) STRICT, WITHOUT ROWID;
+
+  INSERT INTO event VALUES
+    (41, 1700000000000,
+      '{"kind":"planned","scope":"account:a","key":"notion","generation":12,"enabled":true,"identity":"new","revokes":11}'),
+    (42, 1700000000001,
+      '{"kind":"lost","scope":"account:a","key":"notion","generation":11,"error":{"code":"timeout","message":"Too late."}}'),
+    (43, 1700000000002, '{"kind":"removed","scope":"device","key":"gone"}');
+  DELETE FROM event WHERE seq = 43;
+  INSERT INTO flow VALUES
+    ('a', 'r1', 'notion', '1.2.3', 1, 'c0', 's1', 'redirect', 'connected', 'c1', NULL, NULL, 1700000000000, 1700000000001),
+    ('a', 'r2', 'odd', '0', 0, NULL, NULL, NULL, 'failed', NULL, 'refused', 'busy', 1, 2);
+  PRAGMA user_version = 3;
+`;
+
+const EVENTS = [
+  {
+    kind: "planned",
+    scope: "account:a",
+    key: "notion",
+    generation: 12,
+    enabled: true,
+    identity: "new",
+    revokes: 11,
+    seq: 41,
+    at: 1_700_000_000_000,
+  },
+  {
+    kind: "lost",
+    scope: "account:a",
+    key: "notion",
+    generation: 11,
+    error: { code: "timeout", message: "Too late." },
+    seq: 42,
+    at: 1_700_000_000_001,
+  },
+];
+
+const FLOWS = [
+  {
+    accountId: "a",
+    clientRequestId: "r1",
+    connectorKey: "notion",
+    connectorVersion: "1.2.3",
+    replaces: true,
+    priorConnectionId: "c0",
+    sessionId: "s1",
+    nextAction: "redirect",
+    state: "connected",
+    connectionId: "c1",
+    createdAt: 1_700_000_000_000,
+    updatedAt: 1_700_000_000_001,
+  },
+  {
+    accountId: "a",
+    clientRequestId: "r2",
+    connectorKey: "odd",
+    connectorVersion: "0",
+    replaces: false,
+    state: "failed",
+    reason: "refused",
+    errorCode: "busy",
+    createdAt: 1,
+    updatedAt: 2,
+  },
+];
+
 const OBSERVED = [
   {
     accountId: "a",
@@ -201,6 +293,7 @@ describe("formats of a store", () => {
   it.each([
     ["1", FORMAT_1],
     ["2", FORMAT_2],
+    ["3", FORMAT_3],
   ])("R-9: reads every row of a file of format %s", async (_format, content) => {
     const file = new Database(join(directory, "host.db"));
     file.exec(content);
@@ -296,23 +389,61 @@ describe("formats of a store", () => {
       await store.close();
       return overlays;
     };
+    expect(await read(FORMAT_3)).toEqual(OBSERVED);
     expect(await read(FORMAT_2)).toEqual(OBSERVED);
     expect(await read(FORMAT_1)).toEqual([]);
   });
 
-  it("R-9: makes new files in the form in which format 2 was released, and brings those of format 1 to it", async () => {
+  it.each([
+    { format: "1", content: FORMAT_1, last: 0, events: [] },
+    { format: "2", content: FORMAT_2, last: 0, events: [] },
+    { format: "3", content: FORMAT_3, last: 43, events: EVENTS },
+  ])(
+    "R-8: reads the events of a file of format $format, and numbers go on in it",
+    async ({ content, last, events }) => {
+      const file = new Database(join(directory, "host.db"));
+      file.exec(content);
+      file.close();
+      const store = await openSqliteStore({ directory });
+      const rows = await store.read((tx) => tx.events.list(0, 100));
+      expect(rows.map(decodeTransition)).toEqual(events);
+      expect(await store.read((tx) => tx.events.last())).toBe(last);
+      expect(await store.write((tx) => tx.events.append(1, "{}"))).toBe(last + 1);
+      await store.close();
+    },
+  );
+
+  it("P-10: reads the flows of a file of format 3; one of an earlier format has none, and takes them", async () => {
+    for (const [format, content] of [FORMAT_1, FORMAT_2, FORMAT_3].entries()) {
+      const fileName = `${String(format)}.db`;
+      const file = new Database(join(directory, fileName));
+      file.exec(content);
+      file.close();
+      const store = await openSqliteStore({ directory, fileName });
+      const flows = await store.read((tx) => tx.flows.list("a"));
+      expect(flows).toEqual(content === FORMAT_3 ? FLOWS : []);
+      for (const flow of flows) {
+        await store.write((tx) => tx.flows.put({ ...flow, accountId: "b" }));
+        expect(await store.read((tx) => tx.flows.get("b", flow.clientRequestId))).toEqual({ ...flow, accountId: "b" });
+      }
+      await store.close();
+    }
+  });
+
+  it("R-9: makes new files in the form in which format 3 was released, and brings earlier ones to it", async () => {
     await (await openSqliteStore({ directory })).close();
-    const released = new Database(join(directory, "released.db"));
-    released.exec(FORMAT_2);
-    released.close();
-    const former = new Database(join(directory, "former.db"));
-    former.exec(FORMAT_1);
-    former.close();
-    await (await openSqliteStore({ directory, fileName: "former.db" })).close();
     const made = schemaOf(join(directory, "host.db"));
-    expect(made).toEqual(schemaOf(join(directory, "released.db")));
-    expect(made).toEqual(schemaOf(join(directory, "former.db")));
-    expect(made.tables).toHaveLength(5);
+    for (const [format, content] of [FORMAT_1, FORMAT_2, FORMAT_3].entries()) {
+      const fileName = `${String(format)}.db`;
+      const former = new Database(join(directory, fileName));
+      former.exec(content);
+      former.close();
+      if (content === FORMAT_3) expect(schemaOf(join(directory, fileName))).toEqual(made);
+      await (await openSqliteStore({ directory, fileName })).close();
+      expect(schemaOf(join(directory, fileName))).toEqual(made);
+    }
+    // Seven of ours, and SQLite's own of the numbers that were given out.
+    expect(made.tables).toHaveLength(8);
   });
 
   it("R-1: leaves the columns for a shared store as they are", async () => {

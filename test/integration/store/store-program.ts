@@ -11,7 +11,7 @@ const ROOT = resolve(import.meta.dirname, "../../..");
 
 /** The store, compiled from its present source, for programs of their own. */
 export interface CompiledStore {
-  /** Runs a module that has `openSqliteStore` and `args`, as a child process. */
+  /** Runs a module that has `openSqliteStore`, `openSharedStore` and `args`, as a child process. */
   start(body: string, ...args: readonly string[]): Promise<StoreProgram>;
   /** Like `start`, in a process that can't make a file longer than `blocks` of 512 bytes: its writes fail then. */
   startLimited(blocks: number, body: string, ...args: readonly string[]): Promise<StoreProgram>;
@@ -55,7 +55,7 @@ export async function compileStore(besides: readonly string[] = []): Promise<Com
   const write = async (body: string): Promise<string> => {
     programs += 1;
     const file = join(output, `program-${String(programs)}.mjs`);
-    const head = `import { openSqliteStore } from ${JSON.stringify(pathToFileURL(entry).href)};\nconst args = process.argv.slice(2);\n`;
+    const head = `import { openSharedStore, openSqliteStore } from ${JSON.stringify(pathToFileURL(entry).href)};\nconst args = process.argv.slice(2);\n`;
     await writeFile(file, head + body);
     return file;
   };
