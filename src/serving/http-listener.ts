@@ -1,7 +1,10 @@
+import { chmod } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { ListenOptions as ListenPlace } from "node:net";
 import type { Duplex } from "node:stream";
 import { RemoteConnectorError } from "../errors.js";
 import { RpcCode } from "../protocol/index.js";
+import { removeDeadSocket } from "./dead-socket.js";
 import { sendRefusal } from "./json-response.js";
 import { type ListenConfig, type ListenOptions, resolveListenOptions } from "./listen-options.js";
 import { refuse } from "./refusal.js";
@@ -13,7 +16,7 @@ export type HttpHandler = (request: IncomingMessage, response: ServerResponse) =
 export interface HttpListener {
   readonly host: string;
   readonly port: number;
-  /** `http://127.0.0.1:1234`, without a path. */
+  /** `http://127.0.0.1:1234`, without a path; `http://localhost` on a Unix socket. */
   readonly origin: string;
   /**
    * Stops listening, ends connections on which no request is under way, taken-over ones included, waits `closeTimeoutMs` for
@@ -80,16 +83,31 @@ class NodeListener implements HttpListener {
   }
 
   get origin(): string {
+    if (this.#config.socketPath !== undefined) return "http://localhost";
     const name = this.host.includes(":") ? `[${this.host}]` : this.host;
     return `http://${name}:${String(this.port)}`;
   }
 
-  bind(): Promise<void> {
-    const { host, port } = this.#config;
+  async bind(): Promise<void> {
+    const { host, port, socketPath } = this.#config;
+    if (socketPath === undefined) return this.#listen({ host, port });
+    await removeDeadSocket(socketPath);
+    await this.#listen({ path: socketPath });
+    // Whoever made it broader by a umask of nothing meant files. A named pipe of Windows is none.
+    if (socketPath.startsWith(PIPES)) return;
+    try {
+      await chmod(socketPath, 0o600);
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+  }
+
+  #listen(place: ListenPlace): Promise<void> {
     return new Promise((resolve, reject) => {
       const onError = (error: NodeJS.ErrnoException): void => reject(listenFailed(this.#config, error));
       this.#server.once("error", onError);
-      this.#server.listen({ host, port }, () => {
+      this.#server.listen(place, () => {
         this.#server.off("error", onError);
         // A connection that can't be accepted must not end the process.
         this.#server.on("error", this.#config.onFault);
@@ -148,6 +166,9 @@ class NodeListener implements HttpListener {
   }
 }
 
+/** Where Windows has its named pipes. */
+const PIPES = "\\\\.\\pipe\\";
+
 /** Node's longest timer; a longer delay would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
@@ -157,7 +178,7 @@ function nodeTimeout(ms: number): number {
 }
 
 function listenFailed(config: ListenConfig, error: NodeJS.ErrnoException): RemoteConnectorError<"listen_failed"> {
-  const address = `${config.host}:${String(config.port)}`;
+  const address = config.socketPath ?? `${config.host}:${String(config.port)}`;
   const reason = error.code ?? "unknown";
   return new RemoteConnectorError("listen_failed", {
     message: `Can't listen on ${address}: ${reason}.`,

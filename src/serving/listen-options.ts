@@ -7,6 +7,8 @@ export interface ListenOptions {
   readonly host?: string | undefined;
   /** `0`, which is also what counts when left out, takes a free port. */
   readonly port?: number | undefined;
+  /** A Unix socket in place of host and port, made for its owner only. One that a dead server left is taken over. */
+  readonly socketPath?: string | undefined;
   /** How long the head of a request may take. 5,000 when left out. */
   readonly headersTimeoutMs?: number | undefined;
   /** How long a whole request, body included, may take to come in. 60,000 when left out. */
@@ -25,6 +27,7 @@ export interface ListenOptions {
 export interface ListenConfig {
   readonly host: string;
   readonly port: number;
+  readonly socketPath: string | undefined;
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
@@ -36,6 +39,7 @@ export interface ListenConfig {
 const KNOWN = [
   "host",
   "port",
+  "socketPath",
   "headersTimeoutMs",
   "requestTimeoutMs",
   "keepAliveTimeoutMs",
@@ -52,6 +56,7 @@ export function resolveListenOptions(options: ListenOptions): ListenConfig {
   return {
     host: options.host ?? "127.0.0.1",
     port: resolvePort(options.port ?? 0),
+    socketPath: resolveSocketPath(options),
     headersTimeoutMs,
     // Node refuses a shorter time for the whole than for the head.
     requestTimeoutMs: Math.max(requestTimeoutMs, headersTimeoutMs),
@@ -60,6 +65,13 @@ export function resolveListenOptions(options: ListenOptions): ListenConfig {
     onUpgrade: options.onUpgrade,
     onFault: options.onFault ?? (() => undefined),
   };
+}
+
+function resolveSocketPath({ host, port, socketPath }: ListenOptions): string | undefined {
+  if (socketPath === undefined) return undefined;
+  if (socketPath === "") refuseOption("socketPath", "must not be empty");
+  if (host !== undefined || port !== undefined) refuseOption("socketPath", "excludes host and port");
+  return socketPath;
 }
 
 function resolvePort(value: number): number {

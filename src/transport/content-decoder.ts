@@ -72,6 +72,15 @@ export class ContentDecoder {
     if (this.#pending === 0) this.#finish(then);
   }
 
+  /** Holds back what is decoded, and decodes no more than a little, until `resume`. */
+  pause(): void {
+    this.#stream?.pause();
+  }
+
+  resume(): void {
+    this.#stream?.resume();
+  }
+
   /** Gives up what is not decoded yet. Nothing is told any more. Idempotent. */
   destroy(): void {
     this.#finish(() => undefined);

@@ -12,6 +12,10 @@ export class DecodedExchange implements DispatchEvents, ExchangeControl, Content
   #decoder: ContentDecoder | undefined;
   /** The exchange is over, though what came of it may still be decoded. */
   #isOver = false;
+  /** The handler has asked for a pause. */
+  #isHeld = false;
+  /** The decoder has no room. */
+  #isFull = false;
 
   constructor(handler: ExchangeHandler) {
     this.#handler = handler;
@@ -40,7 +44,10 @@ export class DecodedExchange implements DispatchEvents, ExchangeControl, Content
 
   onResponseData(controller: FlowControl, chunk: Uint8Array): void {
     if (this.#decoder === undefined) this.#handler.onResponseData(this, chunk);
-    else if (!this.#decoder.push(chunk)) controller.pause();
+    else if (!this.#decoder.push(chunk)) {
+      this.#isFull = true;
+      controller.pause();
+    }
   }
 
   onResponseEnd(): void {
@@ -68,12 +75,25 @@ export class DecodedExchange implements DispatchEvents, ExchangeControl, Content
     else if (decoder !== undefined) queueMicrotask(() => this.#handler.onResponseError(this, reason));
   }
 
+  pause(): void {
+    this.#isHeld = true;
+    this.#decoder?.pause();
+    if (!this.#isOver) this.#controller?.pause();
+  }
+
+  resume(): void {
+    this.#isHeld = false;
+    this.#decoder?.resume();
+    this.#readOn();
+  }
+
   onDecoded(chunk: Uint8Array): void {
     this.#handler.onResponseData(this, chunk);
   }
 
   onRoom(): void {
-    if (!this.#isOver) this.#controller?.resume();
+    this.#isFull = false;
+    this.#readOn();
   }
 
   onDecodedEnd(): void {
@@ -87,5 +107,9 @@ export class DecodedExchange implements DispatchEvents, ExchangeControl, Content
 
   onDecodeFailure(error: Error): void {
     this.abort(error);
+  }
+
+  #readOn(): void {
+    if (!this.#isOver && !this.#isHeld && !this.#isFull) this.#controller?.resume();
   }
 }

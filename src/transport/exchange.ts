@@ -24,7 +24,8 @@ export interface ExchangeRequest {
   readonly method: "POST" | "GET" | "DELETE";
   readonly path: string;
   readonly headers: string[];
-  readonly body: string | null;
+  /** Bytes are sent as they are, without a copy: their owner wipes them when the exchange is over. */
+  readonly body: string | Uint8Array<ArrayBuffer> | null;
 }
 
 /** Response headers by lower-case name. */
@@ -34,12 +35,16 @@ export type ResponseHeaders = Readonly<Record<string, string | string[] | undefi
 export interface ExchangeControl {
   /** Destroys the exchange; its handler is told by `onResponseError`. Nothing is sent when it is called inside `onRequestStart`. */
   abort(reason: Error): void;
+  /** Stops reading the answer until `resume`; what was read already may still be told. Both absent where it can't be done. */
+  pause?(): void;
+  resume?(): void;
 }
 
 /**
  * What an exchange tells, in order: start, response start, data, then end or error. Exactly one of the last two comes.
  * An error without a start before it means that nothing was handed to a connection; so does `notSent`, from
  * implementations that must start before they know. Data is without its content coding, if the coding is not named any more.
+ * An error of this package is told to the caller as it is.
  */
 export interface ExchangeHandler {
   onRequestStart(control: ExchangeControl): void;

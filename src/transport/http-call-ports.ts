@@ -28,7 +28,7 @@ export interface HttpCallRequest {
   readonly operation: string;
   /** Checked names and values, in turn. The call appends what the authorizer gives. */
   readonly headers: string[];
-  readonly body: string | null;
+  readonly body: string | Uint8Array<ArrayBuffer> | null;
   /** Whether a `text/event-stream` is read as one. */
   readonly acceptsStream: boolean;
   /** Whether a success is told by its head, with an empty body, and what follows is drained unread. Default false. */

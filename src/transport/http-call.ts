@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryEvidence, RemoteConnectorError } from "../errors.js";
+import { type Delivery, type DeliveryEvidence, isRemoteConnectorError, type RemoteConnectorError } from "../errors.js";
 import type { StreamEvent } from "../protocol/index.js";
 import { type AnswerHead, deliveryByStatus, isSuccess, readAnswerHead } from "./answer-head.js";
 import { failureOf } from "./call-failures.js";
@@ -342,10 +342,14 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter, Aut
 
   #failToConnect(error: unknown): void {
     const { origin } = this.#context.url;
-    if (this.#state === "connecting") {
-      const failure = connectFailure(origin, error);
-      this.#failWith(failure, failure.details.lasting !== true);
-    } else this.#failWith(brokenFailure(origin, error));
+    const isConnecting = this.#state === "connecting";
+    // An exchange that knows in our terms what happened has said it all.
+    const failure = isRemoteConnectorError(error)
+      ? error
+      : isConnecting
+        ? connectFailure(origin, error)
+        : brokenFailure(origin, error);
+    this.#failWith(failure, isConnecting && failure.code === "connect_failed" && failure.details.lasting !== true);
   }
 
   #failWith(error: RemoteConnectorError, noConnection = false, delivery = this.#delivery()): void {

@@ -1,6 +1,6 @@
 import { RemoteConnectorError } from "../errors.js";
 import type { AnswerHead } from "./answer-head.js";
-import type { HttpCallOwner } from "./http-call-ports.js";
+import type { HttpCallOwner, HttpCallRequest } from "./http-call-ports.js";
 import type { HttpEndpoint } from "./http-endpoint.js";
 import { Settlement } from "./settlement.js";
 import { resolveDeadlines, type DeadlineOptions } from "./transport-options.js";
@@ -23,22 +23,47 @@ export interface HttpAnswer extends AnswerHead {
  * `limit_exceeded` (`unknown`), `cancelled`, or the signal's own reason.
  */
 export function httpGet(endpoint: HttpEndpoint, options: HttpGetOptions = {}): Promise<HttpAnswer> {
+  return exchangeOnce(endpoint, "GET", null, options);
+}
+
+/**
+ * Sends one request that may change something, and reads its whole answer. `body` is JSON in UTF-8, or `null` for none; it is
+ * read until the promise settles. It is sent once: who may repeat it knows what it does. Redirects are answers, not followed.
+ *
+ * Rejects like {@link httpGet}. After `unknown` the peer may have acted.
+ */
+export function httpSend(
+  endpoint: HttpEndpoint,
+  method: "POST" | "DELETE",
+  body: Uint8Array<ArrayBuffer> | null,
+  options: HttpGetOptions = {},
+): Promise<HttpAnswer> {
+  return exchangeOnce(endpoint, method, body, options);
+}
+
+function exchangeOnce(
+  endpoint: HttpEndpoint,
+  method: HttpCallRequest["method"],
+  body: HttpCallRequest["body"],
+  options: HttpGetOptions,
+): Promise<HttpAnswer> {
   const { signal, accept = "application/json" } = options;
   const limits = { ...resolveDeadlines(options, endpoint.config), signal };
   const settlement = new Settlement<HttpAnswer>();
   const owner: HttpCallOwner = {
-    onBody: (head, body) => settlement.resolve({ ...head, body }),
+    onBody: (head, answer) => settlement.resolve({ ...head, body: answer }),
     onFailure: (error) => settlement.fail(error),
     onAbort: (reason, delivery) => settlement.abort(reason, delivery),
     onEvent: notAsked,
     onStreamEnd: notAsked,
   };
   const headers = ["Accept", accept];
+  if (body !== null) headers.push("Content-Type", "application/json");
   const request = {
-    method: "GET",
-    operation: "GET",
+    method,
+    operation: method,
     headers,
-    body: null,
+    body,
     acceptsStream: false,
     maxRedirects: 0,
     attempt: 1,

@@ -31,6 +31,7 @@ export interface UndiciDispatcherOptions {
   /** Connections at once. Further requests wait for one. */
   readonly maxConnections: number;
   readonly connection: ConnectionConfig;
+  readonly socketPath?: string | undefined;
   /** Ends the sockets that are still connecting, which a pool leaves alone when it is destroyed. */
   readonly signal: AbortSignal;
 }
@@ -42,13 +43,14 @@ export interface UndiciDispatcherOptions {
  * them up, or HTTP/2 is wanted through a proxy.
  */
 export function openDispatcher(options: UndiciDispatcherOptions): Undici.Dispatcher | Http2Dispatcher {
-  const { origin, maxConnections, connection, signal } = options;
+  const { origin, maxConnections, connection, signal, socketPath } = options;
   const { allowedAddresses, serverContext, proxyContext } = connection;
   const settings = { ...POOL, connections: Number.isFinite(maxConnections) ? maxConnections : null };
-  const attempt = { timeout: CONNECT_ATTEMPT_MS, signal, ...lookupOf(connection) };
+  const place = socketPath === undefined ? {} : { socketPath };
+  const attempt = { timeout: CONNECT_ATTEMPT_MS, signal, ...lookupOf(connection), ...place };
   const toServer = { ...attempt, ...contextOf(serverContext) };
   const connect = allowedAddresses === "any" ? toServer : guardConnector(allowedAddresses, buildConnector(toServer));
-  const proxy = proxyFor(origin, connection.proxy);
+  const proxy = socketPath === undefined ? proxyFor(origin, connection.proxy) : false;
   if (proxy === false) {
     if (connection.http2 && origin.startsWith("https:")) return openHttp2(options, settings, toServer);
     return new Pool(origin, { ...settings, connect });

@@ -1,0 +1,3 @@
+export { connectToHost, type ConnectToHostOptions, type HostConnection } from "./connect-to-host.js";
+export { openControlServer } from "./control-server.js";
+export { type ControlledConnector, type HostControl, type HostStatus } from "./host-control.js";
