@@ -56,7 +56,7 @@ export class Fleet {
       if (event.kind === "trouble" || event.kind === "failed") {
         // Nothing fails here. What a listener throws would end only the listener.
         queueMicrotask(() => {
-          throw event.error;
+          throw new Error("Something failed.", { cause: event.error });
         });
       }
       if (event.kind !== "observed") return;

@@ -4,6 +4,27 @@ export { chooseRelease, type ReleaseChoice, type ReleaseVersions } from "./choos
 export { systemWallClock, type WallClock } from "./clock.js";
 export { type ApplyReason } from "./decide-apply.js";
 export { effectiveRow, type Observation } from "./decide-overlay.js";
+export { forgetAccount, isForgotten } from "./forget-account.js";
+export {
+  type AuthorizationFlowsOptions,
+  AuthorizationFlows,
+  type AuthorizationResult,
+  type AuthorizationSession,
+  type AuthorizationStart,
+  type AuthorizeOptions,
+  type DisconnectResult,
+  FlowClient,
+  type FlowClientOptions,
+  type FlowConvergence,
+  type FlowSessions,
+  type FlowSync,
+  type KnownSession,
+  type NextAction,
+  pruneFlows,
+  type RouteOutcome,
+  type SessionRequest,
+  type SessionStatus,
+} from "./flows/index.js";
 export { type HoldReason, type ProjectionDiagnostic } from "./diagnostic.js";
 export { type HintEvent, HintListener, type HintListenerOptions, parseHintUrl } from "./hint-listener.js";
 export { type HintSocket, type HintSocketOwner, type HintSocketRequest, type OpenHintSocket } from "./hint-socket.js";
@@ -14,6 +35,10 @@ export {
   type AccountSyncRow,
   type AppliedSnapshot,
   type AuthorizationState,
+  type FlowReason,
+  type FlowRow,
+  type FlowRows,
+  type FlowState,
   type HoldStreak,
   type OverlayRow,
   type OverlayRows,

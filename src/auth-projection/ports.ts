@@ -65,6 +65,73 @@ export interface OverlayRow {
   readonly heldUntil: number | undefined;
 }
 
+/**
+ * Where an authorization flow is.
+ *
+ * - `starting`: it is asked for, and its session is not known yet.
+ * - `waiting`: its session is open; the person or the control plane is at work.
+ * - `authorized`: its session has ended with a connection, which the snapshot does not show yet.
+ * - `cancelling`: it is over here, and its session is still to be ended.
+ * - `connected`: the snapshot shows its connection. It is over, like the next two.
+ * - `failed`, `cancelled`: `reason` says why.
+ */
+export type FlowState = "starting" | "waiting" | "authorized" | "cancelling" | "connected" | "failed" | "cancelled";
+
+/** Why a flow ended without a connection, or is about to. */
+export type FlowReason =
+  /** The session failed at the provider; its code is beside. */
+  | "provider_failed"
+  /** The session was ended by somebody else. */
+  | "session_canceled"
+  /** It was not done within ten minutes. */
+  | "expired"
+  /** The control plane refused it; its code is beside. */
+  | "refused"
+  /** The control plane could not be reached. */
+  | "unreachable"
+  /** The control plane's answer could not be read. */
+  | "invalid_answer"
+  /** The secret went with the process, or on its way, and is not sent a second time. */
+  | "secret_lost"
+  /** The session succeeded, and the snapshot does not show its connection. */
+  | "connection_not_shown"
+  /** It was cancelled here. */
+  | "cancelled"
+  /** Another flow took its place. */
+  | "replaced"
+  /** The connector was disconnected. */
+  | "disconnected";
+
+/**
+ * One attempt of an account to authorize a connector. Key: (accountId, clientRequestId). No secret, no URL and no code for a
+ * person is ever in it.
+ */
+export interface FlowRow {
+  readonly accountId: string;
+  /** Ours, a text that was never used before. A repeated request with it is the same one to the control plane. */
+  readonly clientRequestId: string;
+  readonly connectorKey: string;
+  /** The release that the authorization is for. */
+  readonly connectorVersion: string;
+  /** Whether the control plane ends another session of the connector for it. */
+  readonly replaces: boolean;
+  /** The connection that there was when it began: what the snapshot shows beside it is not this flow's. */
+  readonly priorConnectionId: string | undefined;
+  /** The control plane's; `undefined` before its first answer. */
+  readonly sessionId: string | undefined;
+  /** What the person has to do; `undefined` for nothing, or before it is known. */
+  readonly nextAction: "redirect" | "submit_secret" | undefined;
+  readonly state: FlowState;
+  /** Its result. Always there when `authorized` or `connected`. */
+  readonly connectionId: string | undefined;
+  /** Always there when `failed`, `cancelled` or `cancelling`. */
+  readonly reason: FlowReason | undefined;
+  /** The control plane's or the provider's own code for the reason: data, never logic. */
+  readonly errorCode: string | undefined;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
 /** The snapshot that an account's rows come from. */
 export interface AppliedSnapshot {
   /**
@@ -107,8 +174,12 @@ export interface AccountSyncRow {
 /** The rows of this folder. */
 export interface ProjectionRows {
   account(accountId: string): Promise<AccountSyncRow | undefined>;
+  /** Every account that has a row, ordered by `accountId` in code units. */
+  listAccounts(): Promise<readonly AccountSyncRow[]>;
   /** Inserts or replaces. */
   putAccount(row: AccountSyncRow): Promise<void>;
+  /** Removes the account's own row if it is there; its other rows stay. */
+  removeAccount(accountId: string): Promise<void>;
   /**
    * Raises the account's `syncSeq` by one, sets its `seenAt` to `at`, and answers the new number. An account without a row
    * gets one (`applied` and `hold` undefined, no past epochs) and answers 1.
@@ -134,10 +205,22 @@ export interface OverlayRows {
   remove(accountId: string, connectorKey: string): Promise<void>;
 }
 
+/** The authorization flows. */
+export interface FlowRows {
+  get(accountId: string, clientRequestId: string): Promise<FlowRow | undefined>;
+  /** All of the account, ordered by `clientRequestId` in code units. */
+  list(accountId: string): Promise<readonly FlowRow[]>;
+  /** Inserts or replaces. */
+  put(row: FlowRow): Promise<void>;
+  /** Removes the row if it is there. */
+  remove(accountId: string, clientRequestId: string): Promise<void>;
+}
+
 /** What a transaction must offer to this folder. A store's own transaction offers more. */
 export interface ProjectionTx {
   readonly projections: ProjectionRows;
   readonly overlays: OverlayRows;
+  readonly flows: FlowRows;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { RemoteConnectorError } from "../errors.js";
-import { deliveryByStatus, hintsOf, type HttpAnswer, snippetOf } from "../transport/index.js";
+import { deliveryByStatus, hintsOf, type HttpAnswer, type ResponseHeaders, snippetOf } from "../transport/index.js";
 import { parseSnapshot, type Snapshot } from "./parse-snapshot.js";
 
 /**
@@ -18,18 +18,23 @@ export function readSnapshotAnswer({ status, mediaType, headers, body }: HttpAns
       details: { status },
     });
   }
-  if (status >= 300 && status < 400) {
-    const { location } = headers;
-    throw new RemoteConnectorError("redirect_refused", {
-      message: `The control plane answered ${String(status)} to the request for a snapshot; redirects are not followed.`,
-      delivery,
-      details: { status, location: shownLocation(location), reason: "account credentials are never redirected" },
-    });
-  }
+  if (status >= 300 && status < 400) throw redirectRefused(status, headers);
   throw new RemoteConnectorError("unexpected_answer", {
     message: `The control plane answered ${String(status)} to the request for a snapshot.`,
     delivery,
     details: { status, mediaType, snippet: snippetOf(body), reason: "the status is not 200", ...hintsOf(headers) },
+  });
+}
+
+/** The control plane answered with a redirect, which is not followed. */
+export function redirectRefused(
+  status: number,
+  { location }: ResponseHeaders,
+): RemoteConnectorError<"redirect_refused"> {
+  return new RemoteConnectorError("redirect_refused", {
+    message: `The control plane answered ${String(status)}; redirects are not followed.`,
+    delivery: deliveryByStatus(status),
+    details: { status, location: shownLocation(location), reason: "account credentials are never redirected" },
   });
 }
 

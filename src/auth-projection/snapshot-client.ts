@@ -1,14 +1,6 @@
-import { RemoteConnectorError } from "../errors.js";
 import { refuseUnknownOptions } from "../options.js";
-import {
-  type Clock,
-  type Exchange,
-  HttpEndpoint,
-  httpGet,
-  parseEndpoint,
-  resolveTransportOptions,
-  shownUrl,
-} from "../transport/index.js";
+import { type Clock, type Exchange, HttpEndpoint, httpGet, resolveTransportOptions } from "../transport/index.js";
+import { controlUrl } from "./control-url.js";
 import type { Login, LoginGuard } from "./login.js";
 import type { Snapshot } from "./parse-snapshot.js";
 import { readSnapshotAnswer } from "./snapshot-answer.js";
@@ -86,14 +78,5 @@ export class SnapshotClient implements SnapshotSource {
  * loopback, or that holds userinfo, a query or a fragment.
  */
 export function snapshotUrl(controlBase: string | URL): URL {
-  const url = parseEndpoint(controlBase, { allowInsecureHttp: false });
-  // An empty query leaves no trace but its question mark.
-  if (url.href.includes("?")) {
-    throw new RemoteConnectorError("invalid_url", {
-      message: `The URL ${shownUrl(url)} is refused: it is a base, and holds a query.`,
-      details: { url: shownUrl(url), reason: "holds a query" },
-    });
-  }
-  url.pathname = url.pathname.replace(/\/+$/u, "") + PATH;
-  return url;
+  return controlUrl(controlBase, PATH);
 }

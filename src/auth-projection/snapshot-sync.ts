@@ -14,6 +14,9 @@ import { attemptSync, type FailedAttempt, type SettledAttempt } from "./sync-att
 import { holdDelay, pollDelay, retryDelay, SPACING_MS } from "./sync-delays.js";
 import type { SyncEvent, SyncState } from "./sync-event.js";
 
+/** Reasons that wake once for one snapshot. Further ones don't wake: forgetting one of these would wake for it again and again. */
+const MAX_SPENT = 10_000;
+
 /** How a wake is limited. */
 export interface WakeOptions {
   /**
@@ -89,7 +92,7 @@ export class SnapshotSync<Tx extends ProjectionTx> {
   wake(options: WakeOptions = {}): void {
     const { onceFor } = options;
     if (onceFor !== undefined) {
-      if (this.#spent.has(onceFor)) return;
+      if (this.#spent.has(onceFor) || this.#spent.size >= MAX_SPENT) return;
       this.#spent.add(onceFor);
     }
     const phase = this.#phase;
@@ -219,8 +222,17 @@ export class SnapshotSync<Tx extends ProjectionTx> {
     return outcome.verdict.kind !== "hold" && readiness.confirm(login.accountId, scopeEpoch);
   }
 
-  #failure({ during, error }: FailedAttempt, nextFetchAt: number): SyncEvent {
-    return { kind: "failed", during, error, failures: this.#failures, nextFetchAt };
+  #failure(attempt: FailedAttempt, nextFetchAt: number): SyncEvent {
+    const { during, error } = attempt;
+    const unapplied =
+      attempt.during === "apply" && !this.#goesBackwards(attempt.snapshot) ? attempt.snapshot : undefined;
+    return { kind: "failed", during, error, unapplied, failures: this.#failures, nextFetchAt };
+  }
+
+  /** As far as that is known without the store, which knows of more epochs. */
+  #goesBackwards({ epoch, revision }: Snapshot): boolean {
+    const known = this.#snapshot;
+    return known !== undefined && known.epoch === epoch && revision < known.revision;
   }
 
   #tell(event: SyncEvent): void {

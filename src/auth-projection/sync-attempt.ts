@@ -12,11 +12,9 @@ export interface SettledAttempt {
 }
 
 /** A fetch that changed nothing. */
-export interface FailedAttempt {
-  readonly kind: "failed";
-  readonly during: "fetch" | "apply";
-  readonly error: unknown;
-}
+export type FailedAttempt =
+  | { readonly kind: "failed"; readonly during: "fetch"; readonly error: unknown }
+  | { readonly kind: "failed"; readonly during: "apply"; readonly error: unknown; readonly snapshot: Snapshot };
 
 export type SyncAttempt =
   | SettledAttempt
@@ -52,7 +50,7 @@ export async function attemptSync<Tx extends ProjectionTx>(
     });
     return outcome === undefined ? { kind: "dropped" } : { kind: "settled", snapshot, outcome, syncSeq };
   } catch (error) {
-    return { kind: "failed", during: "apply", error };
+    return { kind: "failed", during: "apply", error, snapshot };
   }
 }
 

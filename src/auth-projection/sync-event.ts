@@ -1,5 +1,6 @@
 import type { ApplyReason } from "./decide-apply.js";
 import type { HoldReason, ProjectionDiagnostic } from "./diagnostic.js";
+import type { Snapshot } from "./parse-snapshot.js";
 
 /** A snapshot that counts: what it was, and what it changed. */
 export interface SyncedSnapshot {
@@ -32,6 +33,11 @@ export type SyncEvent =
       readonly kind: "failed";
       readonly during: "fetch" | "apply";
       readonly error: unknown;
+      /**
+       * What the store could not take in, and says more than what it has: whatever the snapshot does not grant has ended all the
+       * same. `undefined` when nothing was fetched, and for a snapshot that goes backwards.
+       */
+      readonly unapplied: Snapshot | undefined;
       /** Failures in a row. */
       readonly failures: number;
       /** Epoch milliseconds. */

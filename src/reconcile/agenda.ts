@@ -80,7 +80,7 @@ export class Agenda<Tx extends ConvergenceTx, Facts> {
   trouble(job: Job, error: unknown): void {
     const { active } = job;
     const key = job.kind === "exit" ? job.token.key : job.kind === "key" ? job.key : undefined;
-    this.#core.events.emit({ kind: "trouble", scope: active.scope, key, error });
+    this.#core.events.notify({ kind: "trouble", scope: active.scope, key, error });
     if (!this.isCurrent(active)) return;
     const record = key === undefined ? active : active.key(key);
     record.troubles += 1;

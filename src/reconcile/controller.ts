@@ -19,6 +19,7 @@ import { Sweeps } from "./sweeps.js";
 
 /** What a {@link Controller} is made of. */
 export interface ControllerOptions<Tx extends ConvergenceTx, Facts> {
+  /** Has no other controller: what this one did not write it does not hear of. */
   readonly store: UnitOfWork<Tx>;
   readonly clock: Clock;
   readonly random: Random;
@@ -73,7 +74,7 @@ export class Controller<Tx extends ConvergenceTx, Facts> {
       work: (job, lane) => this.#work(job, lane),
       onAbandoned: (job, reason) => this.#onAbandoned(job, reason),
     });
-    const events = new EventLog(clock, config);
+    const events = new EventLog<Tx>(store, clock, config);
     const metrics = new MetricsRecorder();
     events.subscribe((event) => metrics.count(event));
     const alarms = new Alarms(clock);
@@ -101,7 +102,7 @@ export class Controller<Tx extends ConvergenceTx, Facts> {
     this.#scheduleResync();
   }
 
-  /** What happens, in order. */
+  /** What happens, in order; and what happened, also before this process began. */
   get events(): ReconcileEvents {
     return this.#core.events;
   }
@@ -128,7 +129,8 @@ export class Controller<Tx extends ConvergenceTx, Facts> {
       active = new ActiveScope(scope, this.#mintEpoch());
       this.#core.scopes.set(scope, active);
       this.#planning.adoptFences(active);
-      this.#core.events.emit({ kind: "scope_activated", scope, epoch: active.epoch });
+      this.#core.events.notify({ kind: "scope_activated", scope, epoch: active.epoch });
+      void this.#core.events.prune();
     }
     this.wake(scope);
     return active.epoch;
@@ -152,7 +154,7 @@ export class Controller<Tx extends ConvergenceTx, Facts> {
       this.#core.alarms.cancel(lane);
       this.#core.queue.cancel(lane, reason);
     }
-    this.#core.events.emit({ kind: "scope_shut", scope, epoch: active.epoch });
+    this.#core.events.notify({ kind: "scope_shut", scope, epoch: active.epoch });
   }
 
   /**
@@ -210,6 +212,14 @@ export class Controller<Tx extends ConvergenceTx, Facts> {
     if (active !== undefined) this.#agenda.add({ kind: "exit", active, token, error }, true);
   }
 
+  /**
+   * A route has lost what it stands on, and the store could not take that in: it is fenced now, as by a transaction that was
+   * rolled back after its plan, and its key is planned anew after a pause. Ignored for a token of another epoch.
+   */
+  revoke(token: RouteToken): void {
+    if (this.#activeOf(token) !== undefined) this.#planning.revoke(token.scope, token.key, token.generation);
+  }
+
   /** All keys of a scope that have a row, ordered by key. Rejects with what the store rejects with. */
   async status(scope: string): Promise<readonly KeyStatus[]> {
     const rows = await this.#core.store.read((tx) => tx.convergence.listScope(scope));
@@ -234,8 +244,8 @@ export class Controller<Tx extends ConvergenceTx, Facts> {
    * at in the scope's epoch. Costs a step for each key of the active scopes.
    */
   metrics(): ReconcileMetrics {
-    const { metrics, queue, events, scopes } = this.#core;
-    return metrics.snapshot({ depth: queue.depth, scopes: scopes.values(), keptEvents: events.kept });
+    const { metrics, queue, scopes } = this.#core;
+    return metrics.snapshot({ depth: queue.depth, scopes: scopes.values() });
   }
 
   /** Resolves when nothing is queued and nothing runs. Keys that wait for a report or for their next attempt don't count. */
@@ -276,7 +286,7 @@ export class Controller<Tx extends ConvergenceTx, Facts> {
   #scheduleResync(): void {
     const at = this.#core.clock.now() + this.#core.config.resyncIntervalMs;
     this.#core.alarms.set(RESYNC, at, () => {
-      this.#core.events.prune();
+      void this.#core.events.prune();
       for (const scope of this.#core.scopes.keys()) this.wake(scope);
       this.#scheduleResync();
     });

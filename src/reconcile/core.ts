@@ -22,7 +22,7 @@ export interface Core<Tx extends ConvergenceTx, Facts> {
   readonly routes: Routes;
   readonly reconciler: Reconciler;
   readonly config: ReconcileConfig;
-  readonly events: EventLog;
+  readonly events: EventLog<Tx>;
   readonly metrics: MetricsRecorder;
   readonly alarms: Alarms;
   readonly queue: KeyedQueue<Job>;

@@ -2,6 +2,7 @@ import type { ActiveScope } from "./active-scope.js";
 import type { Agenda } from "./agenda.js";
 import type { Core } from "./core.js";
 import type { RouteToken, RunOutcome } from "./host-ports.js";
+import { describeError } from "./last-error.js";
 import { onCommit } from "./on-commit.js";
 import type { Outcomes } from "./outcomes.js";
 import type { ConvergenceRow, ConvergenceTx } from "./ports.js";
@@ -32,7 +33,8 @@ export class Exits<Tx extends ConvergenceTx, Facts> {
     const row = await tx.convergence.get(scope, key);
     if (row === undefined) return;
     if (row.observed?.generation === generation && row.observed.epoch === epoch) {
-      onCommit(tx, () => this.#core.events.emit({ kind: "lost", scope, key, generation, error }));
+      const cause = error === undefined ? undefined : describeError(error);
+      await this.#core.events.record(tx, { kind: "lost", scope, key, generation, error: cause });
       await this.#clear(tx, active, row, error);
       return;
     }

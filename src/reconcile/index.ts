@@ -1,7 +1,16 @@
 /** Desired and observed state, and what makes them equal. Knows no MCP. */
 export { Controller, type ControllerOptions } from "./controller.js";
-export type { EventGap } from "./event-history.js";
-export type { FollowOptions, ReconcileEvent, ReconcileEvents, ReconcileFact, ReconcileListener } from "./events.js";
+export type {
+  EventGap,
+  NoticeEvent,
+  NoticeFact,
+  ReconcileEvent,
+  ReconcileFact,
+  TransitionEvent,
+  TransitionFact,
+} from "./event-facts.js";
+export type { ReconcileListener } from "./event-listeners.js";
+export type { FollowOptions, ReconcileEvents } from "./events.js";
 export type {
   FaultClass,
   Outcome,
@@ -22,6 +31,8 @@ export type {
   ConvergenceRows,
   ConvergenceTx,
   Desired,
+  EventRow,
+  EventRows,
   LastError,
   Observed,
   Random,

@@ -66,7 +66,7 @@ export class KeyRuns<Tx extends ConvergenceTx, Facts> {
     if (state?.phase.kind !== "running") return;
     const { generation } = state.phase;
     state.setPhase({ kind: "resting" });
-    this.#core.events.emit({ kind: "abandoned", scope: active.scope, key, generation });
+    this.#core.events.notify({ kind: "abandoned", scope: active.scope, key, generation });
     state.report = { generation, outcome: { kind: "fault", error } };
     this.#agenda.add({ kind: "key", active, key }, true);
   }
@@ -95,7 +95,7 @@ export class KeyRuns<Tx extends ConvergenceTx, Facts> {
         await this.#outcomes.write(tx, active, row, report.outcome, known);
         return undefined;
       }
-      onCommit(tx, () => this.#core.events.emit({ kind: "superseded", scope, key, generation: report.generation }));
+      onCommit(tx, () => this.#core.events.notify({ kind: "superseded", scope, key, generation: report.generation }));
     }
     const verdict = this.#agenda.judge(active, row);
     if (verdict.kind === "converged" && !known) {
@@ -119,8 +119,8 @@ export class KeyRuns<Tx extends ConvergenceTx, Facts> {
     onCommit(tx, () => {
       state.setPhase({ kind: "running", generation, runToken });
       state.endProbing();
-      this.#core.events.emit({ kind: "run_started", scope, key, generation, runToken });
     });
+    await this.#core.events.record(tx, { kind: "run_started", scope, key, generation, runToken });
     return { scope, key, generation, epoch, runToken, desired: row.desired, known };
   }
 
@@ -155,7 +155,7 @@ export class KeyRuns<Tx extends ConvergenceTx, Facts> {
       if (row !== undefined && current && mayWrite(row, run, state.fencedAt)) {
         await this.#outcomes.write(tx, active, row, outcome, run.known);
       } else {
-        onCommit(tx, () => this.#core.events.emit({ kind: "superseded", scope, key, generation }));
+        onCommit(tx, () => this.#core.events.notify({ kind: "superseded", scope, key, generation }));
       }
     });
   }

@@ -1,3 +1,4 @@
+import { KeyLine } from "./key-line.js";
 import { LaneRun, type LaneContext, type LaneLimits } from "./lane-run.js";
 import type { Clock } from "./ports.js";
 import { Slots } from "./slots.js";
@@ -65,8 +66,8 @@ export class KeyedQueue<Job> {
   readonly #lanes = new Map<string, Lane<Job>>();
   /** Keys that are queued, in the order of service. One that is needed, or has become more pressing, may be in several. */
   readonly #urgent = new Set<string>();
-  readonly #needed = new Set<string>();
-  readonly #ordinary = new Set<string>();
+  readonly #needed = new KeyLine();
+  readonly #ordinary = new KeyLine();
   readonly #idleWaiters: (() => void)[] = [];
   /** Lanes that are running. */
   #running = 0;
@@ -153,20 +154,21 @@ export class KeyedQueue<Job> {
 
   #pump(): void {
     for (const id of this.#urgent) this.#begin(id);
-    for (const id of this.#needed) {
-      if (!this.#neededSlots.tryTake()) break;
-      this.#begin(id, this.#neededSlots);
-    }
-    for (const id of this.#ordinary) {
-      if (!this.#slots.tryTake()) return;
-      this.#begin(id, this.#slots);
+    this.#serve(this.#needed, this.#neededSlots);
+    this.#serve(this.#ordinary, this.#slots);
+  }
+
+  #serve(line: KeyLine, slots: Slots): void {
+    for (let id = line.first; id !== undefined; id = line.first) {
+      if (!slots.tryTake()) return;
+      this.#begin(id, slots);
     }
   }
 
   #unqueue(id: string): void {
     this.#urgent.delete(id);
-    this.#needed.delete(id);
-    this.#ordinary.delete(id);
+    this.#needed.remove(id);
+    this.#ordinary.remove(id);
   }
 
   /** `slots`: where a slot was taken for it, if one was. */

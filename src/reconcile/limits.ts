@@ -29,9 +29,9 @@ export interface ReconcileLimits {
   readonly probeIntervalMs?: number | undefined;
   /** Every key of every active scope is looked at this often, in case nothing else did. 300,000. */
   readonly resyncIntervalMs?: number | undefined;
-  /** Events that are kept for those who read them at their own pace. 10,000. */
+  /** Transitions that are kept for those who read them at their own pace. 10,000. */
   readonly maxKeptEvents?: number | undefined;
-  /** No event is kept for longer. 3,600,000. */
+  /** No transition is kept for longer. 3,600,000. */
   readonly keepEventsMs?: number | undefined;
 }
 

@@ -1,5 +1,5 @@
 import type { ActiveScope } from "./active-scope.js";
-import type { ReconcileEvent, ReconcileFact } from "./events.js";
+import type { ReconcileEvent, ReconcileFact } from "./event-facts.js";
 import type { QueueDepth } from "./keyed-queue.js";
 
 /** Keys of the active scopes, as they were when each was last looked at. */
@@ -36,14 +36,12 @@ export interface ReconcileMetrics {
   readonly events: Readonly<Record<ReconcileFact["kind"], number>>;
   /** Those of the `failed` that count against the failure budget. */
   readonly failuresThatCount: number;
-  readonly keptEvents: number;
 }
 
 /** What a snapshot shows that is not counted. */
 export interface MetricsMoment {
   readonly depth: QueueDepth;
   readonly scopes: Iterable<ActiveScope>;
-  readonly keptEvents: number;
 }
 
 const NO_EVENTS: Readonly<Record<ReconcileFact["kind"], number>> = {
@@ -92,7 +90,7 @@ export class MetricsRecorder {
   }
 
   /** A copy of everything, which does not change any more. */
-  snapshot({ depth, scopes, keptEvents }: MetricsMoment): ReconcileMetrics {
+  snapshot({ depth, scopes }: MetricsMoment): ReconcileMetrics {
     const active = [...scopes];
     return {
       activeScopes: active.length,
@@ -106,7 +104,6 @@ export class MetricsRecorder {
       },
       events: { ...this.#events },
       failuresThatCount: this.#failuresThatCount,
-      keptEvents,
     };
   }
 }

@@ -2,9 +2,10 @@ import { RemoteConnectorError } from "../errors.js";
 import type { ActiveScope } from "./active-scope.js";
 import type { Agenda } from "./agenda.js";
 import type { Core } from "./core.js";
-import type { ReconcileFact } from "./events.js";
+import type { TransitionFact } from "./event-facts.js";
 import { isParked, type FaultMoment } from "./failure-budget.js";
 import type { FaultClass, RunOutcome } from "./host-ports.js";
+import { boundedText, describeError } from "./last-error.js";
 import { onCommit } from "./on-commit.js";
 import { applyOutcome } from "./outcome.js";
 import type { ConvergenceRow, ConvergenceTx } from "./ports.js";
@@ -32,9 +33,9 @@ export class Outcomes<Tx extends ConvergenceTx, Facts> {
     onCommit(tx, () => {
       const starting = outcome.kind === "starting";
       active.key(row.key).setPhase(starting ? { kind: "starting", generation } : { kind: "resting" });
-      this.#core.events.emit(this.#factOf(next, outcome, fault));
-      this.#agenda.consider(active, next, known);
     });
+    await this.#core.events.record(tx, this.#factOf(next, outcome, fault));
+    onCommit(tx, () => this.#agenda.consider(active, next, known));
   }
 
   /**
@@ -47,19 +48,15 @@ export class Outcomes<Tx extends ConvergenceTx, Facts> {
     const lost = applyOutcome(row, outcome, this.#moment(active), this.#core.config, fault);
     const next = { ...lost, runToken: row.runToken };
     await tx.convergence.put(next);
-    onCommit(tx, () => {
-      this.#core.events.emit(this.#factOf(next, outcome, fault));
-      this.#agenda.consider(active, next, true);
-    });
+    await this.#core.events.record(tx, this.#factOf(next, outcome, fault));
+    onCommit(tx, () => this.#agenda.consider(active, next, true));
   }
 
   /** Removes the row of a key that nobody knows any more, and of which nothing is left. */
   async remove(tx: Tx, active: ActiveScope, key: string): Promise<void> {
     await tx.convergence.remove(active.scope, key);
-    onCommit(tx, () => {
-      active.forget(key);
-      this.#core.events.emit({ kind: "removed", scope: active.scope, key });
-    });
+    onCommit(tx, () => active.forget(key));
+    await this.#core.events.record(tx, { kind: "removed", scope: active.scope, key });
   }
 
   /**
@@ -97,7 +94,7 @@ export class Outcomes<Tx extends ConvergenceTx, Facts> {
     }
   }
 
-  #factOf(row: ConvergenceRow, outcome: RunOutcome, fault: FaultClass): ReconcileFact {
+  #factOf(row: ConvergenceRow, outcome: RunOutcome, fault: FaultClass): TransitionFact {
     const { scope, key } = row;
     const of = { scope, key, generation: row.desired.generation };
     const nextAttemptAt = row.nextAttemptAt ?? row.updatedAt;
@@ -109,10 +106,10 @@ export class Outcomes<Tx extends ConvergenceTx, Facts> {
       case "requeue":
         return { ...of, kind: "requeued", nextAttemptAt };
       case "terminal":
-        return { ...of, kind: "terminal", reason: outcome.reason };
+        return { ...of, kind: "terminal", reason: boundedText(outcome.reason) };
       case "fault": {
         const parked = isParked(row, this.#core.config);
-        const { error } = outcome;
+        const error = describeError(outcome.error);
         return { ...of, kind: "failed", error, counts: fault.counts, attempts: row.attempts, parked, nextAttemptAt };
       }
     }

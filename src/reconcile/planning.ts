@@ -3,7 +3,9 @@ import type { Agenda } from "./agenda.js";
 import type { Core } from "./core.js";
 import { decideDesired, withDesired, type DesiredVerdict } from "./desired.js";
 import type { Plan } from "./host-ports.js";
+import { onCommit } from "./on-commit.js";
 import type { ConvergenceRow, ConvergenceTx, TxOutcome } from "./ports.js";
+import { ShutFences } from "./shut-fences.js";
 
 /** A key after planning. */
 export interface Planned {
@@ -20,22 +22,15 @@ interface Draft extends Planned {
   readonly verdict: DesiredVerdict;
 }
 
-/** What a transaction planned so far; acted upon when it ends. */
-interface Ledger {
-  readonly revokes: { readonly key: string; readonly generation: number }[];
-  readonly replaced: ConvergenceRow[];
-  readonly planned: Planned[];
-}
+/** What is to be fenced when a transaction ends. */
+type Revokes = { readonly key: string; readonly generation: number }[];
 
 /** Turns facts into what is desired, inside the transaction that changed the facts. */
 export class Planning<Tx extends ConvergenceTx, Facts> {
   readonly #core: Core<Tx, Facts>;
   readonly #agenda: Agenda<Tx, Facts>;
-  /**
-   * By scope and key: fences raised while a scope is shut, which count in its next epoch. Only those whose reason was rolled
-   * back: after a commit something newer is desired, which they don't reach.
-   */
-  readonly #fencedWhileShut = new Map<string, Map<string, number>>();
+  /** Only those whose reason was rolled back: after a commit something newer is desired, which they don't reach. */
+  readonly #fencedWhileShut = new ShutFences();
 
   constructor(core: Core<Tx, Facts>, agenda: Agenda<Tx, Facts>) {
     this.#core = core;
@@ -47,34 +42,42 @@ export class Planning<Tx extends ConvergenceTx, Facts> {
    * after the commit are queued by this, or the caller goes on with them.
    */
   async plan(tx: Tx, scope: string, keys: Iterable<string>, then: "enqueue" | "run"): Promise<readonly Planned[]> {
-    const ledger: Ledger = { revokes: [], replaced: [], planned: [] };
-    tx.onSettled((outcome) => this.#settled(scope, ledger, outcome, then));
+    const revokes: Revokes = [];
+    // Registered first: fences come before anyone is told of what was planned.
+    tx.onSettled((outcome) => this.#fenceAll(scope, revokes, outcome));
     const drafts: Draft[] = [];
     // All revokes are known before the first write: a disk that is full must not keep one of them from its fence.
-    for (const key of new Set(keys)) drafts.push(await this.#draft(tx, scope, key, ledger));
-    for (const draft of drafts) ledger.planned.push(await this.#write(tx, scope, draft, ledger));
-    return ledger.planned;
+    for (const key of new Set(keys)) drafts.push(await this.#draft(tx, scope, key, revokes));
+    const planned: Planned[] = [];
+    for (const draft of drafts) planned.push(await this.#write(tx, scope, draft));
+    // After a rollback the facts are the old ones, and would bring back at once what was just revoked.
+    if (then === "enqueue") onCommit(tx, () => this.#enqueue(scope, planned));
+    return planned;
   }
 
   /** A scope begins an epoch: what was fenced while it was shut is fenced in it. */
   adoptFences(active: ActiveScope): void {
-    for (const [key, generation] of this.#fencedWhileShut.get(active.scope) ?? [])
-      active.key(key).fencedAt = generation;
-    this.#fencedWhileShut.delete(active.scope);
+    for (const [key, generation] of this.#fencedWhileShut.take(active.scope)) active.key(key).fencedAt = generation;
   }
 
-  async #draft(tx: Tx, scope: string, key: string, ledger: Ledger): Promise<Draft> {
+  /** Fences what could not even be planned, as if its transaction had been rolled back after that, unless it is fenced. */
+  revoke(scope: string, key: string, generation: number): void {
+    const fencedAt = this.#core.scopes.get(scope)?.find(key)?.fencedAt;
+    if (fencedAt === undefined || fencedAt < generation) this.#fence(scope, key, generation, false);
+  }
+
+  async #draft(tx: Tx, scope: string, key: string, revokes: Revokes): Promise<Draft> {
     const row = await tx.convergence.get(scope, key);
     const facts = await this.#core.planner.facts(tx, scope, key);
     const plan = facts === undefined ? planForUnknown(row) : this.#core.planner.plan(facts, row?.desired);
     const fencedAt = this.#core.scopes.get(scope)?.find(key)?.fencedAt;
     const verdict: DesiredVerdict = plan === undefined ? { kind: "keep" } : decideDesired(row?.desired, plan, fencedAt);
-    const revokes = verdict.kind === "replace" ? verdict.revokes : undefined;
-    if (revokes !== undefined) ledger.revokes.push({ key, generation: revokes });
+    const revoked = verdict.kind === "replace" ? verdict.revokes : undefined;
+    if (revoked !== undefined) revokes.push({ key, generation: revoked });
     return { key, row, known: facts !== undefined, plan, verdict };
   }
 
-  async #write(tx: Tx, scope: string, draft: Draft, ledger: Ledger): Promise<Planned> {
+  async #write(tx: Tx, scope: string, draft: Draft): Promise<Planned> {
     const { key, known, plan, verdict } = draft;
     if (verdict.kind === "keep" || plan === undefined) return draft;
     const generation = await tx.convergence.nextGeneration();
@@ -82,22 +85,19 @@ export class Planning<Tx extends ConvergenceTx, Facts> {
     const now = this.#core.clock.now();
     const row = withDesired(draft.row, { scope, key, desired, fresh: verdict.fresh, now });
     await tx.convergence.put(row);
-    ledger.replaced.push(row);
+    await this.#core.events.record(tx, { kind: "planned", scope, key, ...desired, revokes: verdict.revokes });
+    onCommit(tx, () => this.#abortRun(scope, key, generation - 1));
     return { row, known };
   }
 
-  #settled(scope: string, ledger: Ledger, outcome: TxOutcome, then: "enqueue" | "run"): void {
-    for (const { key, generation } of ledger.revokes) this.#fence(scope, key, generation, outcome === "committed");
-    // After a rollback the facts are the old ones, and would bring back at once what was just revoked.
-    if (outcome !== "committed") return;
+  #enqueue(scope: string, planned: readonly Planned[]): void {
     const active = this.#core.scopes.get(scope);
-    for (const row of ledger.replaced) {
-      const { generation, enabled, identity } = row.desired;
-      this.#core.events.emit({ kind: "planned", scope, key: row.key, generation, enabled, identity });
-      this.#abortRun(scope, row.key, generation - 1);
-    }
-    if (active === undefined || then === "run") return;
-    for (const { row, known } of ledger.planned) if (row !== undefined) this.#agenda.consider(active, row, known);
+    if (active === undefined) return;
+    for (const { row, known } of planned) if (row !== undefined) this.#agenda.consider(active, row, known);
+  }
+
+  #fenceAll(scope: string, revokes: Revokes, outcome: TxOutcome): void {
+    for (const { key, generation } of revokes) this.#fence(scope, key, generation, outcome === "committed");
   }
 
   #fence(scope: string, key: string, generation: number, committed: boolean): void {
@@ -106,7 +106,7 @@ export class Planning<Tx extends ConvergenceTx, Facts> {
       routes.fence(scope, key, generation);
     } catch (error) {
       // The others are fenced all the same.
-      events.emit({ kind: "trouble", scope, key, error });
+      events.notify({ kind: "trouble", scope, key, error });
     }
     const active = scopes.get(scope);
     if (active !== undefined) {
@@ -114,12 +114,9 @@ export class Planning<Tx extends ConvergenceTx, Facts> {
       state.fencedAt = generation;
       state.endStarting();
       if (!committed) this.#agenda.planAfterRollback(active, key);
-    } else if (!committed) {
-      const fences = this.#fencedWhileShut.get(scope) ?? new Map<string, number>();
-      this.#fencedWhileShut.set(scope, fences.set(key, generation));
-    }
+    } else if (!committed) this.#fencedWhileShut.raise(scope, key, generation);
     this.#abortRun(scope, key, generation);
-    events.emit({ kind: "fenced", scope, key, generation, committed });
+    events.notify({ kind: "fenced", scope, key, generation, committed });
   }
 
   /** Tells the key's run to end if it works on `upTo` or something older. */

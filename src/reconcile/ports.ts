@@ -1,8 +1,8 @@
 /**
  * What this folder asks of a store and of the machine: rows, a unit of work to read and write them in, time, and chance.
  *
- * The methods of {@link ConvergenceRows} are called inside `read` or `write` only, and nothing but methods of the
- * transaction is awaited in there. Rows are plain values: a store copies on the way in and on the way out.
+ * The methods of {@link ConvergenceRows} and {@link EventRows} are called inside `read` or `write` only, and nothing but
+ * methods of the transaction is awaited in there. Rows are plain values: a store copies on the way in and on the way out.
  */
 
 /** Wall time, because what is stored must mean the same after a restart, and one-shot timers. */
@@ -83,11 +83,40 @@ export interface ConvergenceRows {
   remove(scope: string, key: string): Promise<void>;
   /** All rows of the scope, ordered by `key` in code units. */
   listScope(scope: string): Promise<readonly ConvergenceRow[]>;
+  /** The keys of all rows of the scope, in no order. */
+  listKeys(scope: string): Promise<readonly string[]>;
+  /** The scopes that have a row, in no order. */
+  listScopes(): Promise<readonly string[]>;
   /**
    * The next number of the store's one counter: a safe integer of at least 1, greater than every one before it. A number
    * never comes again, not after a rollback and not after a restart.
    */
   nextGeneration(): Promise<number>;
+}
+
+/** An event as it is kept. */
+export interface EventRow {
+  /** At least 1. */
+  readonly seq: number;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  /** Opaque to the store. */
+  readonly fact: string;
+}
+
+/** What is kept of events, in one order for the whole store. */
+export interface EventRows {
+  /**
+   * Keeps an event and returns its number: 1 for the first of the store, and one more each time. A number that was committed
+   * never comes again, not after a restart and not when the event is gone; that of an event that was rolled back does.
+   */
+  append(at: number, fact: string): Promise<number>;
+  /** The number of the last event, also when it is gone; 0 before the first. */
+  last(): Promise<number>;
+  /** Events with a greater number than `after`, ordered by number, `limit` at most. */
+  list(after: number, limit: number): Promise<readonly EventRow[]>;
+  /** Removes the events with this number or a smaller one. */
+  prune(upTo: number): Promise<void>;
 }
 
 /** How a transaction ended. */
@@ -96,6 +125,7 @@ export type TxOutcome = "committed" | "rolled_back";
 /** What a transaction must offer to this folder. A store's own transaction offers more. */
 export interface ConvergenceTx {
   readonly convergence: ConvergenceRows;
+  readonly events: EventRows;
   /**
    * Runs `run` synchronously when the transaction has ended, whichever way, also when the commit itself failed; in the
    * order of registration, before anything else learns of the end. `run` does not throw.

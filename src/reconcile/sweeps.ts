@@ -4,6 +4,7 @@ import type { Core, Job } from "./core.js";
 import type { LaneContext } from "./lane-run.js";
 import type { Planning } from "./planning.js";
 import type { ConvergenceTx } from "./ports.js";
+import { Turn } from "./turn.js";
 
 /** Keys planned in one transaction: a store that is busy with a large scope must not keep the others waiting. */
 const KEYS_PER_TRANSACTION = 64;
@@ -22,6 +23,7 @@ export class Sweeps<Tx extends ConvergenceTx, Facts> {
 
   async run(active: ActiveScope, lane: LaneContext): Promise<void> {
     const job: Job = { kind: "sweep", active };
+    const turn = new Turn(this.#core.clock);
     let keys: readonly string[];
     try {
       keys = await this.#core.store.read((tx) => this.#keys(tx, active.scope));
@@ -35,6 +37,7 @@ export class Sweeps<Tx extends ConvergenceTx, Facts> {
       for (const key of keys) active.key(key).probing = true;
     }
     for (let start = 0; start < keys.length; start += KEYS_PER_TRANSACTION) {
+      await turn.yield(lane.signal);
       if (lane.signal.aborted) {
         // Past its deadline it goes on in another run. The sweep of a scope that was shut does not.
         this.#agenda.add(job, true);
@@ -47,15 +50,14 @@ export class Sweeps<Tx extends ConvergenceTx, Facts> {
   /** Keys with facts or a row, each once, sorted. */
   async #keys(tx: Tx, scope: string): Promise<readonly string[]> {
     const known = await this.#core.planner.keys(tx, scope);
-    const rows = await tx.convergence.listScope(scope);
-    return [...new Set([...known, ...rows.map((row) => row.key)])].sort();
+    return [...new Set([...known, ...(await tx.convergence.listKeys(scope))])].sort();
   }
 
   async #plan(active: ActiveScope, keys: readonly string[]): Promise<void> {
     try {
       await this.#core.store.write((tx) => this.#planning.plan(tx, active.scope, keys, "enqueue"));
     } catch (error) {
-      this.#core.events.emit({ kind: "trouble", scope: active.scope, key: undefined, error });
+      this.#core.events.notify({ kind: "trouble", scope: active.scope, key: undefined, error });
       // One key that can't be planned must not keep the others down: each plans by itself in its own run.
       for (const key of keys) this.#agenda.add({ kind: "key", active, key });
     }

@@ -1,4 +1,7 @@
 import {
+  AuthorizationFlows,
+  FlowClient,
+  type FlowConvergence,
   HintListener,
   type Login,
   type LoginGuard,
@@ -21,6 +24,8 @@ export interface AccountSessionOptions {
   /** Plans what a snapshot changed, in the transaction that applied it. */
   readonly onChanged: (tx: HostTx, keys: readonly string[]) => Promise<void>;
   readonly onEvent: (event: SyncEvent) => void;
+  /** Says when a connector's route has followed an authorization. */
+  readonly convergence: FlowConvergence;
 }
 
 /** What the host does for one login: it follows the account's authorization. It ends by itself when the login does. */
@@ -29,12 +34,14 @@ export class AccountSession {
   readonly scope: string;
   readonly scopeEpoch: string;
   readonly sync: SnapshotSync<HostTx>;
+  readonly flows: AuthorizationFlows<HostTx>;
+  readonly #client: FlowClient;
   readonly #hints: HintListener | undefined;
 
   /** Throws `invalid_options` or `invalid_url`. */
   constructor(options: AccountSessionOptions) {
-    const { config, store, logins, login, readiness, scope, scopeEpoch, onChanged, onEvent } = options;
-    const { baseUrl, hintsUrl, wallClock: clock, random } = config;
+    const { config, store, logins, login, readiness, scope, scopeEpoch, onChanged, onEvent, convergence } = options;
+    const { baseUrl, hintsUrl, wallClock: clock, random, logger } = config;
     this.login = login;
     this.scope = scope;
     this.scopeEpoch = scopeEpoch;
@@ -46,7 +53,24 @@ export class AccountSession {
       source: new SnapshotClient({ controlBase: baseUrl, login, logins, clock: config.clock }),
       store,
       onChanged,
-      onEvent,
+      onEvent: (event) => {
+        onEvent(event);
+        if (event.kind === "applied" || event.kind === "confirmed") this.flows.synchronized();
+      },
+      clock,
+      random,
+    });
+    this.#client = new FlowClient({ controlBase: baseUrl, login, logins, clock: config.clock });
+    this.flows = new AuthorizationFlows<HostTx>({
+      login,
+      logins,
+      sessions: this.#client,
+      store,
+      sync: this.sync,
+      convergence,
+      onChange: ({ connectorKey, state, reason, errorCode }) =>
+        logger.info("An authorization flow changed.", { connectorKey, state, reason, errorCode }),
+      onTrouble: (error) => logger.warn("An authorization flow could not be read or written.", { error }),
       clock,
       random,
     });
@@ -56,6 +80,6 @@ export class AccountSession {
 
   /** Resolves when nothing of it runs any more. */
   async close(): Promise<void> {
-    await Promise.all([this.sync.close(), this.#hints?.close()]);
+    await Promise.all([this.flows.close(), this.sync.close(), this.#hints?.close(), this.#client.close()]);
   }
 }

@@ -1,6 +1,13 @@
-import { type Login, LoginGuard, Readiness, type SyncEvent } from "../../auth-projection/index.js";
-import { RemoteConnectorError } from "../../errors.js";
-import { Controller } from "../../reconcile/index.js";
+import {
+  type AuthorizationStart,
+  type DisconnectResult,
+  type FlowRow,
+  type Login,
+  LoginGuard,
+  Readiness,
+  type SyncEvent,
+} from "../../auth-projection/index.js";
+import { Controller, type ReconcileEvents } from "../../reconcile/index.js";
 import { ActivationMemory } from "../activation/index.js";
 import { AggregatedDirectory } from "../aggregation/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
@@ -13,18 +20,23 @@ import {
 } from "../local-server/index.js";
 import { buildNamespaceTable } from "../naming/index.js";
 import { type PublicationChange, RouteTable } from "../routes/index.js";
+import { AccountAuthorizations, type AuthorizeConnectorOptions } from "./account-authorizations.js";
 import { accountLogins } from "./account-logins.js";
 import { accountScope } from "./account-scope.js";
 import { AccountSession } from "./account-session.js";
 import type { ConnectorStatus } from "./connector-status.js";
+import { hostClosed, noAccount } from "./host-errors.js";
 import { FactsReader } from "./facts-reader.js";
 import { type ConnectorHostConfig, type ConnectorHostOptions, resolveConnectorHostOptions } from "./host-options.js";
 import type { HostStore, HostTx } from "./host-store.js";
-import { observeDemand, type UsedConnection } from "./observe-demand.js";
+import { Housekeeping } from "./housekeeping.js";
 import { type ConnectorFacts, planConnector } from "./plan-connector.js";
 import { PublicationFeed, type PublicationListener } from "./publication-feed.js";
 import { RemoteReconciler } from "./remote-reconciler.js";
+import { RouteFaults } from "./route-faults.js";
+import { watchRoutes } from "./route-watch.js";
 import { StatusReader } from "./status-reader.js";
+import { UnwrittenNews } from "./unwritten-news.js";
 
 /** For whom an agent's access is wanted. */
 export type AgentSession = Omit<BindingRequest, "login">;
@@ -41,13 +53,18 @@ export class ConnectorHost {
   readonly #store: HostStore;
   readonly #logins: LoginGuard;
   readonly #readiness = new Readiness();
+  readonly #news = new UnwrittenNews();
   readonly #routes: RouteTable<RemoteMcpClient>;
   readonly #memory: ActivationMemory;
   readonly #facts: FactsReader;
   readonly #controller: Controller<HostTx, ConnectorFacts>;
+  readonly #faults: RouteFaults;
   readonly #statuses: StatusReader;
   readonly #feed: PublicationFeed;
+  readonly #authorizations: AccountAuthorizations;
+  readonly #housekeeping: Housekeeping;
   #server: LocalServer | undefined;
+  #control: { close(): Promise<void> } | undefined;
   #session: AccountSession | undefined;
   /** The last fetch of the account's authorization failed. */
   #syncFailed = false;
@@ -70,6 +87,7 @@ export class ConnectorHost {
     this.#facts = new FactsReader({
       installed: config.installed,
       readiness: this.#readiness,
+      news: this.#news,
       epochOf: (scope) => this.#controller.epochOf(scope),
       isRefused: (scope) => this.#session?.scope === scope && this.#session.sync.state().status === "account_not_ready",
     });
@@ -98,8 +116,17 @@ export class ConnectorHost {
         now: () => wallClock.now(),
         onDiagnostics: (connectorKey, diagnostics) =>
           logger.warn("Tools of a connector were left out or mended.", { connectorKey, diagnostics }),
-        onFailure: (scopeEpoch, used, error) => this.#observe(scopeEpoch, used, error),
+        isDoubtful: (route) => this.#faults.isDoubtful(route),
+        onFailure: (scopeEpoch, used, error) => this.#faults.observe(scopeEpoch, used, error),
       }),
+    });
+    this.#faults = new RouteFaults({
+      installed: config.installed,
+      routes: this.#routes,
+      news: this.#news,
+      logger,
+      account: () => this.#session,
+      controller: this.#controller,
     });
     this.#statuses = new StatusReader({
       keys: config.installed.keys,
@@ -108,6 +135,9 @@ export class ConnectorHost {
       convergenceOf: (scope) => this.#controller.status(scope),
       isPublished: (scope, key) => this.#routes.current(key)?.scope === scope,
     });
+    this.#authorizations = new AccountAuthorizations(config.installed, () => this.#session);
+    const isActive = (scope: string): boolean => this.#controller.epochOf(scope) !== undefined;
+    this.#housekeeping = new Housekeeping({ store, clock: wallClock, isActive, logger });
     this.#controller.events.subscribe((event) => {
       if (event.kind === "removed") this.#routes.forgetFence(event.scope, event.key);
       if (event.kind === "failed" || event.kind === "trouble")
@@ -119,15 +149,23 @@ export class ConnectorHost {
   }
 
   /**
-   * Starts the local server; nobody is signed in. The store is closed if that fails.
+   * Starts the local server; nobody is signed in. The store is closed if that fails. `openControl` gives others a way to talk to
+   * the host, which ends first when the host is closed.
    *
-   * Rejects with `invalid_options`, `invalid_url`, `invalid_release`, and with `listen_failed` when the port is taken.
+   * Rejects with `invalid_options`, `invalid_url`, `invalid_release`, with `listen_failed` when the port is taken, and with what
+   * `openControl` rejects with.
    */
-  static async start(options: ConnectorHostOptions, store: HostStore): Promise<ConnectorHost> {
+  static async start(
+    options: ConnectorHostOptions,
+    store: HostStore,
+    openControl?: (host: ConnectorHost) => Promise<{ close(): Promise<void> }>,
+  ): Promise<ConnectorHost> {
     let host: ConnectorHost | undefined;
     try {
       host = new ConnectorHost(resolveConnectorHostOptions(options), store);
       await host.#listen();
+      host.#control = await openControl?.(host);
+      host.#housekeeping.start();
       return host;
     } catch (error) {
       await (host ?? store).close();
@@ -169,7 +207,15 @@ export class ConnectorHost {
         scope,
         scopeEpoch,
         onChanged: (tx, keys) => this.#controller.planInTx(tx, scope, keys),
-        onEvent: (event) => this.#onSync(scope, event),
+        onEvent: (event) => this.#onSync(scope, scopeEpoch, event),
+        convergence: watchRoutes({
+          scope,
+          clock: this.#config.wallClock,
+          controller: this.#controller,
+          statuses: this.#statuses,
+          routes: this.#routes,
+          feed: this.#feed,
+        }),
       });
     } catch (error) {
       this.#endLogin(scope);
@@ -205,9 +251,49 @@ export class ConnectorHost {
     return this.#statuses.all(this.#session?.scope);
   }
 
+  /** What happens to the connectors: `subscribe` as it happens, `follow` at one's own pace, after a restart of the host too. */
+  get events(): ReconcileEvents {
+    return this.#controller.events;
+  }
+
   /** Tells `listener` of every change of what is published, synchronously, until the returned function is called. */
   onPublication(listener: PublicationListener): () => void {
     return this.#feed.subscribe(listener);
+  }
+
+  /**
+   * Begins to authorize an installed connector for the account that is signed in: says what the person has to do, and promises
+   * the result, with the route published or why it is not. A flow that the process leaves behind is gone on with at the account's
+   * next login.
+   *
+   * Rejects with `unknown_connector`, with `account_not_ready` when nobody is signed in, with `invalid_argument` for a connector
+   * that needs none, and as `AuthorizationFlows.start` does.
+   */
+  authorize(connectorKey: string, options: AuthorizeConnectorOptions = {}): Promise<AuthorizationStart> {
+    return this.#authorizations.authorize(connectorKey, options);
+  }
+
+  /** Gives the secret that a flow waits for; bytes are overwritten. Rejects as `AuthorizationFlows.submitSecret` does. */
+  submitSecret(connectorKey: string, secret: Uint8Array | string): Promise<void> {
+    return this.#authorizations.submitSecret(connectorKey, secret);
+  }
+
+  /** Gives the connector's flow up, if there is one. */
+  cancelAuthorization(connectorKey: string): Promise<void> {
+    return this.#authorizations.cancel(connectorKey);
+  }
+
+  /**
+   * Takes the account's authorization of a connector away, and its route with it. Resolves when that was observed, or after two
+   * minutes with the reason. Rejects as `AuthorizationFlows.disconnect` does, and with `account_not_ready`.
+   */
+  disconnect(connectorKey: string): Promise<DisconnectResult> {
+    return this.#authorizations.disconnect(connectorKey);
+  }
+
+  /** The account's authorization flows, the latest first; those that are over for 24 hours. */
+  authorizations(): Promise<readonly FlowRow[]> {
+    return this.#authorizations.list();
   }
 
   /** Asks the control plane for the account's authorization now, as a hint would. */
@@ -226,14 +312,16 @@ export class ConnectorHost {
     this.#logins.signOut();
     this.#controller.shutScope(scope);
     this.#routes.fenceAll(scope);
+    this.#news.clear();
     this.#memory.switchLogin(undefined);
     this.#server?.revokeAll();
   }
 
   async #shutDown(): Promise<void> {
     this.signOut();
-    await this.#server?.close();
-    await Promise.all([this.#controller.close(), this.#routes.close(CLOSE_ROUTES_MS), ...this.#ending]);
+    await Promise.all([this.#control?.close(), this.#server?.close()]);
+    const endings = [this.#housekeeping.close(), ...this.#ending];
+    await Promise.all([this.#controller.close(), this.#routes.close(CLOSE_ROUTES_MS), ...endings]);
     this.#memory.close();
     await this.#store.close();
   }
@@ -253,7 +341,7 @@ export class ConnectorHost {
         scopeOf: (binding) => this.#scopeOf(binding),
         missing: (scope) => this.#statuses.missing(scope),
         wake: (scope, key) => this.#controller.probe(scope, [key]),
-        onFailure: (route, error) => void this.#observe(route.scopeEpoch, route, error),
+        onFailure: (route, error) => this.#faults.onRequest(route, error),
       },
     });
     const onFault = (error: unknown): void => logger.error("A fault while serving an agent.", { error });
@@ -264,17 +352,20 @@ export class ConnectorHost {
     return login !== undefined && this.#logins.isCurrent(login) ? accountScope(login.accountId) : undefined;
   }
 
-  #onSync(scope: string, event: SyncEvent): void {
+  #onSync(scope: string, scopeEpoch: string, event: SyncEvent): void {
     const { logger } = this.#config;
     if (event.kind === "applied" || event.kind === "confirmed") {
       // After a failure too: what could not be written or published then is looked at anew.
-      if (event.becameReady || this.#syncFailed) this.#controller.wake(scope);
+      const hadNews = this.#news.clear();
+      if (event.becameReady || this.#syncFailed || hadNews) this.#controller.wake(scope);
       this.#syncFailed = false;
       this.#resyncMismatched().catch((error: unknown) => logger.warn("Connectors could not be looked at.", { error }));
     }
     if (event.kind === "failed") {
       this.#syncFailed = true;
-      logger.warn("The account's authorization could not be read.", { ...event });
+      const { unapplied, ...fields } = event;
+      if (unapplied !== undefined) this.#faults.onUnapplied(scopeEpoch, unapplied);
+      logger.warn("The account's authorization could not be read.", { ...fields });
     } else {
       logger.debug("The account's authorization was read.", { ...event, scope });
     }
@@ -285,27 +376,6 @@ export class ConnectorHost {
     const session = this.#session;
     for (const { connectorKey, reason } of await this.status()) {
       if (reason === "release_mismatch") session?.sync.wake({ onceFor: `release_mismatch ${connectorKey}` });
-    }
-  }
-
-  /**
-   * A gateway that demands an authorization is believed until the snapshot was fetched anew: its route goes, at once and by
-   * itself. What a request of an earlier login met is not looked at. Never rejects.
-   */
-  async #observe(scopeEpoch: string, used: UsedConnection, error: unknown): Promise<void> {
-    const { installed, logger } = this.#config;
-    const session = this.#session;
-    const connector = installed.get(used.connectorKey);
-    if (session?.scopeEpoch !== scopeEpoch || connector === undefined) return;
-    const observation = observeDemand(used, connector.release, error);
-    if (observation === undefined) return;
-    const { connectorKey, state } = observation;
-    try {
-      const counts = await session.sync.observe(observation);
-      logger.info("A connector's gateway demands an authorization.", { connectorKey, state, counts });
-    } catch (failure) {
-      logger.warn("A demand for an authorization could not be written down.", { connectorKey, error: failure });
-      session.sync.wake({ onceFor: connectorKey });
     }
   }
 
@@ -320,17 +390,3 @@ export class ConnectorHost {
 }
 
 const CLOSE_ROUTES_MS = 5_000;
-
-function noAccount(): RemoteConnectorError<"invalid_argument"> {
-  return new RemoteConnectorError("invalid_argument", {
-    message: "An account id must not be empty.",
-    details: { argument: "accountId", reason: "empty" },
-  });
-}
-
-function hostClosed(): RemoteConnectorError<"cancelled"> {
-  return new RemoteConnectorError("cancelled", {
-    message: "The connector host is closed.",
-    details: { reason: "host_closed" },
-  });
-}

@@ -3,10 +3,12 @@ import { accountOf } from "./account-scope.js";
 import type { HostTx } from "./host-store.js";
 import type { InstalledConnectors } from "./installed-connectors.js";
 import type { ConnectorFacts } from "./plan-connector.js";
+import type { UnwrittenNews } from "./unwritten-news.js";
 
 export interface FactsReaderOptions {
   readonly installed: InstalledConnectors;
   readonly readiness: Readiness;
+  readonly news: UnwrittenNews;
   /** The epoch of a scope; `undefined` while it is shut. */
   readonly epochOf: (scope: string) => string | undefined;
   /** Whether the control plane refuses the account's credentials at the moment. */
@@ -23,14 +25,16 @@ export class FactsReader {
 
   /** As the transaction sees them; `undefined` for a connector that is not installed. Awaits nothing but `tx`. */
   async read(tx: HostTx, scope: string, key: string): Promise<ConnectorFacts | undefined> {
-    const { installed, readiness, epochOf, isRefused } = this.#options;
+    const { installed, readiness, news, epochOf, isRefused } = this.#options;
     const connector = installed.get(key);
     const accountId = accountOf(scope);
     if (connector === undefined || accountId === undefined) return undefined;
     const row = await tx.projections.get(accountId, key);
     const projection = row && effectiveRow(row, await tx.overlays.get(accountId, key));
     const epoch = epochOf(scope);
-    const isReady = epoch !== undefined && readiness.isReady(accountId, epoch);
+    // Rows that newer news contradict say what was true, not what is.
+    const isDenied = epoch !== undefined && projection !== undefined && news.denies(epoch, projection);
+    const isReady = epoch !== undefined && readiness.isReady(accountId, epoch) && !isDenied;
     return { connector, isReady, isRefused: isRefused(scope), projection };
   }
 }

@@ -1,3 +1,4 @@
+export { type AuthorizeConnectorOptions } from "./account-authorizations.js";
 export { type AgentSession, ConnectorHost } from "./connector-host.js";
 export { type ConnectorState, type ConnectorStatus } from "./connector-status.js";
 export { type HostLogger, type LogFields } from "./host-logger.js";

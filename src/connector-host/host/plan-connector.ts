@@ -5,7 +5,7 @@ import type { InstalledConnector } from "./installed-connectors.js";
 /** Everything that decides whether an account's connector should run. */
 export interface ConnectorFacts {
   readonly connector: InstalledConnector;
-  /** A snapshot of the account was applied or confirmed in the scope's present epoch. */
+  /** A snapshot of the account was applied or confirmed in the scope's present epoch, and nothing newer contradicts it. */
   readonly isReady: boolean;
   /** The control plane refuses the account's credentials at the moment: what runs may go on, nothing new begins. */
   readonly isRefused: boolean;

@@ -28,6 +28,8 @@ export interface RemoteReconcilerOptions {
   readonly now: () => number;
   /** What was left out of a connector's tools, or tolerated. */
   readonly onDiagnostics: (connectorKey: string, diagnostics: readonly ToolListDiagnostic[]) => void;
+  /** Whether a fault was reported of a published route: it is made anew, and replaced. */
+  readonly isDoubtful: (route: Route<RemoteMcpClient>) => boolean;
   /**
    * Told of every failed activation, with its scope's epoch and the connection that it was for. Resolves when what it says
    * of the account's authorization was written and planned. Does not reject.
@@ -46,13 +48,14 @@ export class RemoteReconciler implements Reconciler {
   }
 
   async reconcile(context: RunContext): Promise<Outcome> {
-    const { routes } = this.#options;
+    const { routes, isDoubtful } = this.#options;
     const { scope, key, generation } = context;
     if (!context.enabled) {
       await routes.remove(scope, key, generation);
       return DONE;
     }
-    if (routes.holds(scope, key, generation)) return DONE;
+    const current = routes.holds(scope, key, generation) ? routes.current(key) : undefined;
+    if (current !== undefined && !isDoubtful(current)) return DONE;
     const connection = readConnection(context.identity);
     if (connection === undefined) throw refused(key, "it is not what was planned");
     const used = {

@@ -5,6 +5,8 @@ import { createMemoryStore, type StoreTx } from "../../../src/store/index.js";
 export class AccountStore implements UnitOfWork<StoreTx> {
   /** Thrown by the next writes, one each, in place of their work. */
   readonly failures: Error[] = [];
+  /** The same for reads. */
+  readonly readFailures: Error[] = [];
   readonly #store = createMemoryStore();
 
   write<T>(work: (tx: StoreTx) => Promise<T>): Promise<T> {
@@ -13,7 +15,8 @@ export class AccountStore implements UnitOfWork<StoreTx> {
   }
 
   read<T>(work: (tx: StoreTx) => Promise<T>): Promise<T> {
-    return this.#store.read(work);
+    const failure = this.readFailures.shift();
+    return failure === undefined ? this.#store.read(work) : Promise.reject(failure);
   }
 
   rows(accountId: string): Promise<readonly ProjectionRow[]> {

@@ -219,7 +219,7 @@ describe("P-3: applying", () => {
 });
 
 describe("P-5: connection versions", () => {
-  it("P-5: a fall within one epoch and connection is told, and the row takes the snapshot's", async () => {
+  it("P-5 ★ item 6: a connection version that falls within one epoch and connection is told, and the row takes the snapshot's", async () => {
     const account = new Account();
     await account.apply(snapshot(1, [entry("github", { connectionVersion: 4 })]));
     const outcome = await account.apply(snapshot(2, [entry("github", { connectionVersion: 3 })]));

@@ -108,7 +108,7 @@ describe("P-9: the hint socket", () => {
     expect(openedAt.slice(1).map((at, index) => (at - openedAt[index]!) / 1_000)).toEqual(seconds);
   });
 
-  it("P-9: begins again from 1 s after a connection that lived, not after one that was merely open", async () => {
+  it("P-9 ★ item 14: begins again from 1 s after a connection that lived, not after one that was merely open", async () => {
     const { clock, events, latest } = setUp();
     await clock.advance(0);
     const delays: number[] = [];
@@ -124,7 +124,7 @@ describe("P-9: the hint socket", () => {
     expect(delays).toEqual([1_000, 2_000, 4_000, 1_000, 2_000]);
   });
 
-  it("P-9: a reconnect itself wakes", async () => {
+  it("P-9 ★ item 14: a reconnect itself wakes", async () => {
     const { clock, latest, sockets, wakes } = setUp();
     await clock.advance(0);
     latest().owner.onOpen();
@@ -134,7 +134,7 @@ describe("P-9: the hint socket", () => {
     expect([sockets.length, wakes()]).toEqual([2, 2]);
   });
 
-  it("P-9: a connection that answers no ping is given up, one that does is kept", async () => {
+  it("P-9 ★ item 14: a connection that answers no ping is given up, one that does is kept", async () => {
     const { clock, events, latest, sockets } = setUp();
     await clock.advance(0);
     const socket = latest();
@@ -195,7 +195,7 @@ describe("P-9: the hint socket", () => {
     ["wss://hints.example/#"],
     ["ws://127.0.0.1.example/"],
     ["hints"],
-  ])("P-9: the URL %s is refused", (url) => {
+  ])("P-9 ★ item 14: the URL %s is refused", (url) => {
     expect(() => setUp({ url })).toThrow(expect.objectContaining({ code: "invalid_url" }));
   });
 

@@ -71,7 +71,7 @@ class Account {
 const granted = snapshot(1, [entry("github"), entry("slack")]);
 
 describe("P-6: beside the row", () => {
-  it("P-6 ★: a late demand for version 3 does not touch version 4", async () => {
+  it("P-6 ★ item 2: a late demand for version 3 does not touch version 4", async () => {
     const account = new Account();
     await account.fetch(snapshot(1, [entry("github", { connectionVersion: 4 })]));
     account.planned.length = 0;
@@ -105,7 +105,7 @@ describe("P-6: beside the row", () => {
     expect(await effectiveStates(account.store)).toMatchObject({ github: "connected" });
   });
 
-  it("P-6 ★: a fetch that had started does not clear it; an equal snapshot of a later one does", async () => {
+  it("P-6 ★ item 3: it does not stay for ever: a fetch that had started does not clear it, an equal snapshot of a later one does", async () => {
     const account = new Account();
     await account.fetch(granted);
     const early = await account.startFetch();

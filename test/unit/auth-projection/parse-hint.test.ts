@@ -17,7 +17,7 @@ describe("P-9: hints", () => {
     ["a payload of another kind", { type: EVENT, payload: [1] }, undefined, undefined],
     ["a revision that lost digits", { type: EVENT, payload: { revision: 2 ** 60 } }, undefined, undefined],
     ["a key that names nothing", { type: EVENT, payload: { connectorId: "../x" } }, undefined, undefined],
-  ])("P-9: a change with %s", (_, message, revision, connectorKey) => {
+  ])("P-9 ★ item 14: a change with %s, its revision a number or a text", (_, message, revision, connectorKey) => {
     expect(parseHint(bytes(message))).toEqual({ kind: "changed", revision, connectorKey });
   });
 

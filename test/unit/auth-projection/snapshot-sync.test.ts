@@ -275,6 +275,25 @@ describe("P-9: wakes", () => {
     expect(starts()).toHaveLength(5);
   });
 
+  it("R-11: remembers 10,000 reasons for one snapshot, and wakes for no further one", async () => {
+    const { clock, source, start, starts } = setUp();
+    const sync = start();
+    await clock.advance(0);
+    for (let i = 0; i < 10_000; i += 1) sync.wake({ onceFor: `reason ${String(i)}` });
+    await clock.advance(10_000);
+    expect(starts()).toHaveLength(2);
+    sync.wake({ onceFor: "one more" });
+    sync.wake({ onceFor: "reason 0" });
+    await clock.advance(10_000);
+    expect(starts()).toHaveLength(2);
+    source.answer = snapshot(2, []);
+    sync.wake();
+    await clock.advance(10_000);
+    sync.wake({ onceFor: "one more" });
+    await clock.advance(10_000);
+    expect(starts()).toHaveLength(4);
+  });
+
   it("P-5: a connection version that fell causes one more fetch", async () => {
     const { clock, events, source, start, starts } = setUp();
     source.answer = snapshot(1, [entry("github", { connectionVersion: 5 })]);
@@ -511,6 +530,27 @@ describe("R-10: a store that fails", () => {
     expect(sync.state()).toMatchObject({ status: "failing", ready: false });
     await clock.advance(1_000);
     expect(events[1]).toMatchObject({ kind: "applied", changed: ["github"], becameReady: true });
+  });
+
+  it("R-10: what could not be applied is told of, unless it goes backwards or was never fetched", async () => {
+    const { clock, events, source, start, store } = setUp();
+    const sync = start();
+    source.answer = snapshot(5, [entry("github")]);
+    await clock.advance(0);
+    const fail = async (answer: Snapshot | Error): Promise<SyncEvent | undefined> => {
+      source.answer = answer;
+      // Counting the fetch, and applying.
+      store.failures.push(new Error("full"), new Error("full"));
+      sync.wake();
+      await clock.advance(1_000);
+      store.failures.length = 0;
+      return events.at(-1);
+    };
+    const revoking = snapshot(6, []);
+    expect(await fail(revoking)).toMatchObject({ kind: "failed", during: "apply", unapplied: revoking });
+    expect(await fail(snapshot(4, []))).toMatchObject({ kind: "failed", during: "apply", unapplied: undefined });
+    expect(await fail(refused(503))).toMatchObject({ kind: "failed", during: "fetch", unapplied: undefined });
+    await sync.close();
   });
 });
 

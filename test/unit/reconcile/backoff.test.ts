@@ -19,7 +19,7 @@ describe("backoffMs", () => {
     expect(backoffMs(attempt, () => ALMOST_ONE, LIMITS)).toBe(most);
   });
 
-  it("R-4: has full jitter", () => {
+  it("R-4 ★ item 11: has full jitter", () => {
     expect(backoffMs(3, () => 0, LIMITS)).toBe(0);
     expect(backoffMs(3, () => 0.5, LIMITS)).toBe(2_000);
   });

@@ -570,7 +570,7 @@ describe("Controller", () => {
       );
     });
 
-    it("R-2: runs after a restart what was converged, what was under way, and what was only planned", async () => {
+    it("R-2 ★ item 8: runs after a restart what was converged, what was under way, and what was only planned", async () => {
       const never = pending<Outcome>();
       let stuck = true;
       const world = new World({
@@ -716,7 +716,7 @@ describe("Controller", () => {
       expect(world.runs).toHaveLength(3);
     });
 
-    it("R-4: parks after six faults that count, probes every five minutes, and once for each call that needs it", async () => {
+    it("R-4 ★ item 11: parks after six faults that count, probes every five minutes, and once for each call that needs it", async () => {
       let broken = true;
       const world = new World({
         reconcile: (context, self) => (broken ? Promise.reject(new Error("no")) : self.converge(context)),

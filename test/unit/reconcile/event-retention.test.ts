@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decideRead, isExpired } from "../../../src/reconcile/event-retention.js";
+import { isBeyond, isExpired } from "../../../src/reconcile/event-retention.js";
 
 const LIMITS = { maxKeptEvents: 10_000, keepEventsMs: 3_600_000 };
 
@@ -16,18 +16,18 @@ describe("isExpired", () => {
   });
 });
 
-describe("decideRead", () => {
+describe("isBeyond", () => {
   it.each([
-    { what: "nothing ever happened", after: 0, first: 1, last: 0, verdict: { kind: "up_to_date" } },
-    { what: "everything was heard", after: 5, first: 3, last: 5, verdict: { kind: "up_to_date" } },
-    { what: "everything was heard and is gone", after: 5, first: 6, last: 5, verdict: { kind: "up_to_date" } },
-    { what: "the next is there", after: 4, first: 3, last: 5, verdict: { kind: "event", seq: 5 } },
-    { what: "the next is the oldest", after: 2, first: 3, last: 5, verdict: { kind: "event", seq: 3 } },
-    { what: "the next is gone", after: 1, first: 3, last: 5, verdict: { kind: "gap", seq: 5 } },
-    { what: "all is gone", after: 4, first: 6, last: 5, verdict: { kind: "gap", seq: 5 } },
-    { what: "the place is not of this log", after: 6, first: 3, last: 5, verdict: { kind: "gap", seq: 5 } },
-    { what: "the log is a new one", after: 6, first: 1, last: 0, verdict: { kind: "gap", seq: 0 } },
-  ])("R-8: $what", ({ after, first, last, verdict }) => {
-    expect(decideRead(after, first, last)).toEqual(verdict);
+    { what: "nothing ever happened", after: 0, first: 1, last: 0, beyond: false },
+    { what: "everything was heard", after: 5, first: 3, last: 5, beyond: false },
+    { what: "everything was heard and is gone", after: 5, first: 6, last: 5, beyond: false },
+    { what: "the next is there", after: 4, first: 3, last: 5, beyond: false },
+    { what: "the next is the oldest", after: 2, first: 3, last: 5, beyond: false },
+    { what: "the next is gone", after: 1, first: 3, last: 5, beyond: true },
+    { what: "all is gone", after: 4, first: 6, last: 5, beyond: true },
+    { what: "the place is not of this store", after: 6, first: 3, last: 5, beyond: true },
+    { what: "the store is a new one", after: 6, first: 1, last: 0, beyond: true },
+  ])("R-8: $what", ({ after, first, last, beyond }) => {
+    expect(isBeyond(after, first, last)).toBe(beyond);
   });
 });

@@ -66,7 +66,7 @@ describe("KeyedQueue", () => {
     expect(queue.stateOf("k")).toBe("running");
   });
 
-  it("R-3: runs a key once more that was added while it ran, at the end of the queue", async () => {
+  it("R-3 ★ item 13: runs a key once more that was added while it ran, at the end of the queue", async () => {
     const { add, jobs, end } = setUp({ maxWorking: 1 });
     add("a");
     await settle();

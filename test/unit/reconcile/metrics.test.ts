@@ -39,13 +39,25 @@ describe("Controller.metrics", () => {
       runs: { count: 6, totalMs: 5_000, longestMs: 5_000 },
       events: { run_started: 6, observed: 2, failed: 2 },
       failuresThatCount: 2,
-      keptEvents: world.events.length,
     });
     await world.set("bad", { identity: "fine now" });
     await world.idle();
     expect(world.controller.metrics().keys).toEqual({ known: 5, running: 0, starting: 1, waiting: 1, parked: 0 });
     await world.controller.close();
     expect(world.controller.metrics()).toMatchObject({ activeScopes: 0, keys: { known: 0 }, events: { planned: 6 } });
+  });
+
+  it("knows nothing any more of a key that was removed", async () => {
+    const world = new World();
+    world.controller.activateScope(SCOPE);
+    await world.set("a", {});
+    await world.set("b", {});
+    await world.idle();
+    expect(world.controller.metrics().keys.known).toBe(2);
+    await world.set("a", undefined);
+    await world.idle();
+    expect(world.controller.metrics()).toMatchObject({ keys: { known: 1 }, events: { removed: 1 } });
+    await world.controller.close();
   });
 
   it("shows a run that gave its place up", async () => {
@@ -63,52 +75,10 @@ describe("Controller.metrics", () => {
     expect(world.controller.metrics().queue).toEqual({ queued: 0, running: 0, yielded: 0 });
     await world.controller.close();
   });
-
-  it("R-8: lets go of events that are too old, when nothing happens", async () => {
-    const world = new World();
-    await world.set("a", {});
-    world.controller.activateScope(SCOPE);
-    await world.idle();
-    expect(world.controller.metrics().keptEvents).toBe(4);
-    await world.clock.advance(3_600_000);
-    expect(world.controller.metrics().keptEvents).toBe(4);
-    await world.clock.advance(300_000);
-    expect(world.controller.metrics().keptEvents).toBe(0);
-    await world.controller.close();
-  });
-
-  it("R-8: readers of events end when the controller is closed", async () => {
-    const world = new World();
-    const kinds: string[] = [];
-    const reading = (async () => {
-      for await (const { kind } of world.controller.events.follow()) kinds.push(kind);
-    })();
-    world.controller.activateScope(SCOPE);
-    await world.idle();
-    await world.controller.close();
-    await reading;
-    expect(kinds).toEqual(["scope_activated", "scope_shut"]);
-  });
-
-  it("R-8: the list of keys and the events after the place that was taken before miss nothing", async () => {
-    const world = new World();
-    await world.set("a", {});
-    world.controller.activateScope(SCOPE);
-    await world.idle();
-    const after = world.controller.events.lastSeq;
-    await world.set("b", {});
-    const seen = new Set((await world.controller.status(SCOPE)).map(({ key }) => key));
-    await world.set("c", {});
-    await world.idle();
-    await world.controller.close();
-    for await (const event of world.controller.events.follow({ after }))
-      if ("key" in event) seen.add(String(event.key));
-    expect([...seen]).toEqual(["a", "b", "c"]);
-  });
 });
 
 describe("MetricsRecorder", () => {
-  const empty = { depth: { queued: 0, running: 0, yielded: 0 }, scopes: [], keptEvents: 0 };
+  const empty = { depth: { queued: 0, running: 0, yielded: 0 }, scopes: [] };
 
   it("puts each duration into one bucket, and takes none for less than nothing", () => {
     const recorder = new MetricsRecorder();

@@ -4,7 +4,14 @@ import { backoffMs } from "../../../src/reconcile/backoff.js";
 import { decideDesired } from "../../../src/reconcile/desired.js";
 import { decideDue, type DueFacts } from "../../../src/reconcile/due.js";
 import { accountFault, isParked } from "../../../src/reconcile/failure-budget.js";
-import type { ConvergenceRow, FaultClass, Outcome, Plan } from "../../../src/reconcile/index.js";
+import type {
+  ConvergenceRow,
+  FaultClass,
+  NoticeFact,
+  Outcome,
+  Plan,
+  TransitionFact,
+} from "../../../src/reconcile/index.js";
 import { CONFIG, observedOf, rowOf } from "./rows.js";
 import { SCOPE, World } from "./world.js";
 
@@ -158,6 +165,28 @@ it("R-4: the page tells how pauses grow and where they end", () => {
   const after = accountFault(before, { counts: true }, moment, CONFIG);
   expect(isParked(before, CONFIG)).toBe(false);
   expect([isParked(after, CONFIG), after.nextAttemptAt]).toEqual([true, 300_000]);
+});
+
+it("R-8: the page tells which events are kept", () => {
+  const kept: Record<TransitionFact["kind"], "yes"> & Record<NoticeFact["kind"], "no"> = {
+    planned: "yes",
+    run_started: "yes",
+    observed: "yes",
+    starting: "yes",
+    requeued: "yes",
+    terminal: "yes",
+    failed: "yes",
+    lost: "yes",
+    removed: "yes",
+    scope_activated: "no",
+    scope_shut: "no",
+    fenced: "no",
+    superseded: "no",
+    abandoned: "no",
+    trouble: "no",
+    listener_dropped: "no",
+  };
+  expect(tables.get("Events")?.map((row) => row.slice(0, 2))).toEqual([["event", "kept"], ...Object.entries(kept)]);
 });
 
 it("the page has every limit with its default", () => {

@@ -182,7 +182,12 @@ export async function readFacts(tx: StoreTx, scope: string, key: string): Promis
   return { enabled: row.state === "connected", identity: row.epoch, revokes: row.connectionVersion === 1n };
 }
 
-async function writeFacts(tx: StoreTx, scope: string, key: string, facts: Partial<Facts> | undefined): Promise<void> {
+export async function writeFacts(
+  tx: StoreTx,
+  scope: string,
+  key: string,
+  facts: Partial<Facts> | undefined,
+): Promise<void> {
   if (facts === undefined) {
     await tx.projections.remove(scope, key);
     return;
