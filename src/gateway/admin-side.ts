@@ -1,44 +1,66 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { z } from "zod";
-import { checkLoopbackHost, matchBearer, readBody, sendEmpty, sendJson } from "../serving/index.js";
+import type { z } from "zod";
+import { checkLoopbackHost, matchBearer, sendEmpty, sendJson } from "../serving/index.js";
+import {
+  accountShape,
+  type AdminRefusal,
+  grantShape,
+  readJson,
+  restoreShape,
+  switchShape,
+  targetShape,
+} from "./admin-requests.js";
+import { type AuthorizationChanges, subjectOf } from "./authorization-changes.js";
 import type { AuthorizationChange, ChangeOutcome, Connection } from "./authorization-state.js";
+import { type Authorizer, lastingCredential } from "./authorizing/index.js";
 import { type FaultBook, faultShape } from "./faults.js";
+import type { HintHub } from "./hint-hub.js";
 import type { GatewayConfig } from "./options.js";
 import type { UpstreamPool } from "./upstream-pool.js";
-
-/** Refuses an admin request. `issues` name the members of the body that can't be used. */
-interface AdminRefusal {
-  readonly status: number;
-  readonly code: "bad_request" | "forbidden" | "not_found" | "unauthorized" | "method_not_allowed" | "too_large";
-  readonly message: string;
-  readonly issues?: readonly { readonly member: string; readonly reason: string }[] | undefined;
-}
 
 export interface AdminSideParts {
   readonly config: GatewayConfig;
   readonly faults: FaultBook;
   readonly pool: UpstreamPool;
-  readonly change: (accountId: string, connectorId: string, change: AuthorizationChange) => Promise<ChangeOutcome>;
+  readonly changes: AuthorizationChanges;
+  readonly authorizer: Authorizer;
+  readonly hints: HintHub;
   /** SHA-256 of the bearer. */
   readonly bearerHash: Uint8Array;
 }
 
-const MAX_BODY_BYTES = 64 * 1024;
+type Handler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
-const changeShape = z.strictObject({ accountId: z.string().min(1), connectorId: z.string().min(1) });
-
-const CHANGES: ReadonlyMap<string, AuthorizationChange> = new Map([
-  ["/admin/grant", "grant"],
-  ["/admin/revoke", "revoke"],
-  ["/admin/expire", "expire"],
-]);
+interface Path {
+  readonly methods: readonly string[];
+  readonly answer: Handler;
+}
 
 /** What the operator of a gateway reaches, on loopback and with a bearer of its own. Answers are plain JSON. */
 export class AdminSide {
   readonly #parts: AdminSideParts;
+  readonly #paths: ReadonlyMap<string, Path>;
 
   constructor(parts: AdminSideParts) {
     this.#parts = parts;
+    this.#paths = new Map<string, Path>([
+      ["/admin/grant", this.#post(grantShape, (body) => this.#change(body, { kind: "grant" }, body.secret))],
+      ["/admin/revoke", this.#post(targetShape, (body) => this.#change(body, { kind: "revoke" }))],
+      ["/admin/expire", this.#post(targetShape, (body) => this.#change(body, { kind: "expire" }))],
+      ["/admin/add-connection", this.#post(grantShape, (body) => this.#change(body, { kind: "add" }, body.secret))],
+      [
+        "/admin/switch-connection",
+        this.#post(switchShape, (body) => this.#change(body, { kind: "switch", connectionId: body.connectionId })),
+      ],
+      ["/admin/restore", this.#post(restoreShape, (body) => this.#restore(body))],
+      ["/admin/reset-epoch", this.#post(accountShape, (body) => this.#resetEpoch(body.accountId))],
+      ["/admin/drop-hint-connections", this.#post(accountShape, (body) => this.#dropHints(body.accountId))],
+      ["/admin/state", { methods: ["GET"], answer: (_request, response) => this.#state(response) }],
+      [
+        "/admin/faults",
+        { methods: ["POST", "DELETE"], answer: (request, response) => this.#faults(request, response) },
+      ],
+    ]);
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -50,28 +72,66 @@ export class AdminSide {
       const message = "The admin bearer is missing or wrong";
       return refuse(response, { status: 401, code: "unauthorized", message }, { "WWW-Authenticate": "Bearer" });
     }
-    const [path = ""] = (request.url ?? "").split("?");
-    const change = CHANGES.get(path);
-    if (change !== undefined) {
-      return withMethod(request, response, ["POST"], () => this.#change(change, request, response));
+    const [name = ""] = (request.url ?? "").split("?");
+    const path = this.#paths.get(name);
+    if (path === undefined) {
+      return refuse(response, { status: 404, code: "not_found", message: "There is no such path" });
     }
-    if (path === "/admin/state") return withMethod(request, response, ["GET"], () => this.#state(response));
-    if (path === "/admin/faults") {
-      return withMethod(request, response, ["POST", "DELETE"], () => this.#faults(request, response));
-    }
-    return refuse(response, { status: 404, code: "not_found", message: "There is no such path" });
+    if (request.method !== undefined && path.methods.includes(request.method)) return path.answer(request, response);
+    const allow = path.methods.join(", ");
+    const message = `Only ${allow} is allowed`;
+    return refuse(response, { status: 405, code: "method_not_allowed", message }, { Allow: allow });
   }
 
-  async #change(change: AuthorizationChange, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await readJson(request, changeShape);
-    if (body.kind === "aborted") return undefined;
-    if (body.kind === "refused") return refuse(response, body.refusal);
-    const { accountId, connectorId } = body.value;
-    const refusal = this.#checkNames(accountId, connectorId);
-    if (refusal !== undefined) return refuse(response, refusal);
-    const outcome = await this.#parts.change(accountId, connectorId, change);
-    const { changed, connection, revision } = outcome;
-    return sendJson(response, 200, JSON.stringify({ changed, revision: String(revision), ...shown(connection) }));
+  /** A path that takes a body and answers with an object, or refuses. */
+  #post<T>(shape: z.ZodType<T>, run: (body: T) => Promise<AdminRefusal | object>): Path {
+    const answer: Handler = async (request, response) => {
+      const body = await readJson(request, shape);
+      if (body.kind === "aborted") return undefined;
+      if (body.kind === "refused") return refuse(response, body.refusal);
+      const outcome = await run(body.value);
+      return isRefusal(outcome) ? refuse(response, outcome) : sendJson(response, 200, JSON.stringify(outcome));
+    };
+    return { methods: ["POST"], answer };
+  }
+
+  async #change(
+    { accountId, connectorId }: { readonly accountId: string; readonly connectorId: string },
+    change: AuthorizationChange,
+    secret?: string,
+  ): Promise<AdminRefusal | object> {
+    const refusal = this.#checkAccount(accountId) ?? this.#checkConnector(connectorId);
+    if (refusal !== undefined) return refusal;
+    const credential = secret === undefined ? undefined : lastingCredential(Buffer.from(secret, "utf8"));
+    const outcome = await this.#parts.changes.change(accountId, connectorId, change, credential);
+    return { ...shownOutcome(outcome), ...addedBy(change, outcome) };
+  }
+
+  async #restore({ accountId, revision }: z.output<typeof restoreShape>): Promise<AdminRefusal | object> {
+    const refusal = this.#checkAccount(accountId);
+    if (refusal !== undefined) return refusal;
+    if (await this.#parts.changes.restore(accountId, BigInt(revision))) return this.#epochOf(accountId);
+    return { status: 409, code: "not_remembered", message: "The revision is not remembered" };
+  }
+
+  async #resetEpoch(accountId: string | undefined): Promise<AdminRefusal | object> {
+    const refusal = this.#checkAccount(accountId);
+    if (refusal !== undefined) return refusal;
+    await this.#parts.changes.resetEpoch(accountId);
+    return this.#epochOf(accountId);
+  }
+
+  #dropHints(accountId: string | undefined): Promise<AdminRefusal | object> {
+    const refusal = this.#checkAccount(accountId);
+    if (refusal === undefined) this.#parts.hints.drop(accountId);
+    return Promise.resolve(refusal ?? {});
+  }
+
+  async #epochOf(accountId: string | undefined): Promise<object> {
+    const { state } = this.#parts.config;
+    if (accountId === undefined) return { epoch: state.epoch };
+    const { epoch, revision } = await state.read(accountId);
+    return { epoch, revision: String(revision) };
   }
 
   async #faults(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -87,30 +147,45 @@ export class AdminSide {
     return sendJson(response, 200, JSON.stringify({ faults: faults.list() }));
   }
 
+  /** Everything but secrets: of a session also not where it sends its account. */
   async #state(response: ServerResponse): Promise<void> {
-    const { config, faults, pool } = this.#parts;
+    const { authorizer, config, faults, pool } = this.#parts;
     const accounts = config.accounts.map(async ({ accountId }) => {
-      const { connections, revision } = await config.state.read(accountId);
-      const connectors = [...connections].map(([connectorId, connection]) => ({ connectorId, ...shown(connection) }));
-      return { accountId, revision: String(revision), connectors };
+      const { connections, epoch, revision } = await config.state.read(accountId);
+      const connectors = [...connections].map(([connectorId, connection]) => ({
+        connectorId,
+        ...shown(connection),
+        ...(connection.others.length === 0 ? {} : { otherConnectionIds: connection.others }),
+      }));
+      return { accountId, epoch, revision: String(revision), connectors };
     });
-    const connectors = [...config.connectors.values()].map(({ authorization, connectorId, connectorVersion }) => {
-      return { connectorId, connectorVersion, authorization };
+    const connectors = [...config.connectors.values()].map((connector) => {
+      const { authorization, authorizing, connectorId, connectorVersion } = connector;
+      return { connectorId, connectorVersion, authorization, authorizing: authorizing?.kind };
+    });
+    const sessions = authorizer.sessions.map((session) => {
+      const { accountId, connectorId, errorCode, resultConnectionId, sessionId, status } = session;
+      return { sessionId, accountId, connectorId, status, errorCode, resultConnectionId };
     });
     const state = {
       epoch: config.state.epoch,
       connectors,
       accounts: await Promise.all(accounts),
+      sessions,
       upstreams: pool.list(),
       faults: faults.list(),
     };
     return sendJson(response, 200, JSON.stringify(state));
   }
 
-  #checkNames(accountId: string, connectorId: string): AdminRefusal | undefined {
-    const { accounts, connectors } = this.#parts.config;
-    const connector = connectors.get(connectorId);
-    if (!accounts.some((account) => account.accountId === accountId)) return unknown("account", accountId);
+  #checkAccount(accountId: string | undefined): AdminRefusal | undefined {
+    const { accounts } = this.#parts.config;
+    if (accountId === undefined || accounts.some((account) => account.accountId === accountId)) return undefined;
+    return unknown("account", accountId);
+  }
+
+  #checkConnector(connectorId: string): AdminRefusal | undefined {
+    const connector = this.#parts.config.connectors.get(connectorId);
     if (connector === undefined) return unknown("connector", connectorId);
     if (connector.authorization === "account") return undefined;
     return { status: 400, code: "bad_request", message: "The connector needs no authorization" };
@@ -119,6 +194,20 @@ export class AdminSide {
 
 function unknown(what: "account" | "connector", name: string): AdminRefusal {
   return { status: 404, code: "not_found", message: `There is no ${what} ${JSON.stringify(name.slice(0, 128))}` };
+}
+
+function isRefusal(outcome: AdminRefusal | object): outcome is AdminRefusal {
+  return Object.hasOwn(outcome, "status");
+}
+
+function shownOutcome({ changed, connection, revision }: ChangeOutcome): object {
+  return { changed, revision: String(revision), ...shown(connection) };
+}
+
+/** The id of a connection that was added: it need not be the one in use. */
+function addedBy(change: AuthorizationChange, { connection }: ChangeOutcome): object {
+  if (change.kind !== "add" || connection === undefined) return {};
+  return { addedConnectionId: subjectOf(change, connection) };
 }
 
 function shown(connection: Connection | undefined): object {
@@ -131,50 +220,4 @@ function refuse(response: ServerResponse, refusal: AdminRefusal, headers: Readon
   const { status, code, message, issues } = refusal;
   const error = { code, message, ...(issues === undefined ? {} : { issues }) };
   sendJson(response, status, JSON.stringify({ error }), headers);
-}
-
-async function withMethod(
-  request: IncomingMessage,
-  response: ServerResponse,
-  allowed: readonly string[],
-  run: () => Promise<void>,
-): Promise<void> {
-  if (request.method !== undefined && allowed.includes(request.method)) return run();
-  const allow = allowed.join(", ");
-  const message = `Only ${allow} is allowed`;
-  return refuse(response, { status: 405, code: "method_not_allowed", message }, { Allow: allow });
-}
-
-type JsonReading<T> =
-  | { readonly kind: "read"; readonly value: T }
-  | { readonly kind: "refused"; readonly refusal: AdminRefusal }
-  | { readonly kind: "aborted" };
-
-async function readJson<T>(request: IncomingMessage, shape: z.ZodType<T>): Promise<JsonReading<T>> {
-  const reading = await readBody(request, { maxBytes: MAX_BODY_BYTES });
-  if (reading.kind === "aborted") return reading;
-  if (reading.kind === "too_large") {
-    return refused({
-      status: 413,
-      code: "too_large",
-      message: `The body has more than ${String(reading.limit)} bytes`,
-    });
-  }
-  let json: unknown;
-  try {
-    json = JSON.parse(Buffer.from(reading.body).toString("utf8"));
-  } catch {
-    return refused({ status: 400, code: "bad_request", message: "The body is not JSON" });
-  }
-  const parsed = shape.safeParse(json);
-  if (parsed.success) return { kind: "read", value: parsed.data };
-  const issues = parsed.error.issues.map(({ message, path }) => ({
-    member: path.map(String).join("."),
-    reason: message,
-  }));
-  return refused({ status: 400, code: "bad_request", message: "The body can't be used", issues });
-}
-
-function refused(refusal: AdminRefusal): { readonly kind: "refused"; readonly refusal: AdminRefusal } {
-  return { kind: "refused", refusal };
 }

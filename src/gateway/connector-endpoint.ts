@@ -12,8 +12,10 @@ import {
   sendRefusal,
 } from "../serving/index.js";
 import { checkAuthorization } from "./authorization-refusal.js";
+import type { Credential } from "./authorizing/index.js";
 import { CallAnswer } from "./call-answer.js";
 import { forwardedMeta, UPSTREAM_METHODS } from "./connector-methods.js";
+import { type CredentialCare, isUnauthorized } from "./credential-care.js";
 import type { GatewayConfig, GatewayConnector } from "./options.js";
 import { checkReleasePin } from "./release-pin.js";
 import { classifyUpstreamFailure } from "./upstream-failure.js";
@@ -31,11 +33,13 @@ const DISCOVER_TTL_MS = 300_000;
 export class ConnectorEndpoint {
   readonly #config: GatewayConfig;
   readonly #pool: UpstreamPool;
+  readonly #care: CredentialCare;
   readonly #discoverResult: Uint8Array;
 
-  constructor(config: GatewayConfig, pool: UpstreamPool) {
+  constructor(config: GatewayConfig, pool: UpstreamPool, care: CredentialCare) {
     this.#config = config;
     this.#pool = pool;
+    this.#care = care;
     const result = {
       resultType: "complete",
       supportedVersions: MODERN_REVISIONS,
@@ -79,12 +83,20 @@ export class ConnectorEndpoint {
     if (method === undefined) return answer.succeed(this.#discoverResult);
     const meta = forwardedMeta(verdict.meta.members, this.#config.versionMetaKey);
     const accepted = { call: verdict, headers, body: reading.body, answer, meta };
+    let credential: Credential | undefined;
     try {
-      const outcome = await this.#pool.use(ticket, answer.signal, (open) => method(open, accepted));
+      await this.#care.renewIfDue(accountId, connector);
+      const outcome = await this.#pool.use(ticket, answer.signal, (open) => {
+        ({ credential } = open.upstream);
+        return method(open, accepted);
+      });
       if (outcome instanceof Uint8Array) answer.succeed(outcome);
       else answer.fail(outcome.status, outcome.error);
     } catch (error) {
-      if (!answer.signal.aborted) await this.#fail(accountId, connector, verdict, answer, error);
+      if (answer.signal.aborted) return;
+      const refused = isUnauthorized(error) ? credential : undefined;
+      if (refused !== undefined) await this.#care.refuse(accountId, connector.connectorId, refused);
+      await this.#fail(accountId, connector, verdict, answer, error, refused !== undefined);
     }
   }
 
@@ -108,11 +120,17 @@ export class ConnectorEndpoint {
     call: ModernCall,
     answer: CallAnswer,
     error: unknown,
+    isRefused: boolean,
   ): Promise<void> {
     // A connection that ends while a call is under way ends the call; the reason is what its caller has to know.
-    if (isRemoteConnectorError(error, "cancelled")) {
+    if (isRefused || isRemoteConnectorError(error, "cancelled")) {
       const refusal = await this.#checkAuthorization(accountId, connector, call);
       if (refusal !== undefined) return answer.fail(refusal.status, refusal.error);
+    }
+    if (isRefused) {
+      const data = { reason: "credential_replaced", delivery: "answered" };
+      const message = "The credential was replaced meanwhile";
+      return answer.fail(503, { code: RpcCode.connectorUnavailable, message, data });
     }
     const failure = classifyUpstreamFailure(error, this.#config.unixTime());
     if (failure !== undefined) return answer.fail(failure.status, failure.error, failure.headers);

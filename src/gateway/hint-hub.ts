@@ -15,6 +15,8 @@ const MAX_UNSENT_BYTES = 64 * 1024;
 
 /** WebSocket: the server is going away. Source: RFC 6455, Defined Status Codes. */
 const GOING_AWAY = 1001;
+/** WebSocket: the server begins anew, and clients may come back. Source: the registry of WebSocket close codes. */
+const SERVICE_RESTART = 1012;
 
 /**
  * The connections on which accounts are told that an authorization changed. A hint is not the change: one that is lost
@@ -51,11 +53,20 @@ export class HintHub {
       event_type: "connector.authorization.changed",
       payload: { connectorId, revision: String(revision) },
     });
-    for (const [subscriber, subscribed] of this.#subscribers) {
-      if (subscribed !== accountId) continue;
+    for (const subscriber of this.#of(accountId)) {
       if (subscriber.bufferedAmount > MAX_UNSENT_BYTES) subscriber.terminate();
       else subscriber.send(hint);
     }
+  }
+
+  /** Ends the account's connections, or all of them, as a server does that begins anew. */
+  restart(accountId: string | undefined): void {
+    for (const subscriber of this.#of(accountId)) subscriber.close(SERVICE_RESTART);
+  }
+
+  /** Ends the account's connections, or all of them, without a word. */
+  drop(accountId: string | undefined): void {
+    for (const subscriber of this.#of(accountId)) subscriber.terminate();
   }
 
   /** Ends every connection. */
@@ -63,6 +74,13 @@ export class HintHub {
     this.#cancelPing();
     for (const subscriber of this.#subscribers.keys()) subscriber.close(GOING_AWAY);
     this.#server.close();
+  }
+
+  #of(accountId: string | undefined): readonly WebSocket[] {
+    const all = [...this.#subscribers];
+    return all.flatMap(([subscriber, account]) =>
+      accountId === undefined || account === accountId ? [subscriber] : [],
+    );
   }
 
   #schedulePing(): () => void {

@@ -1,6 +1,7 @@
 import { ModernStreamableHTTPClient } from "../modern-client/index.js";
 import type { Implementation } from "../protocol/index.js";
 import type { Clock, Deadlines } from "../transport/index.js";
+import type { Credential } from "./authorizing/index.js";
 import type { HttpUpstream } from "./options.js";
 import { parsePage, type Upstream } from "./upstream.js";
 
@@ -8,12 +9,17 @@ export interface OpenUpstreamOptions {
   readonly clientInfo: Implementation;
   readonly deadlines: Deadlines;
   readonly clock: Clock;
+  /** What the account's requests are authorized with. It is copied. */
+  readonly credential: Credential | undefined;
 }
 
 /** A connector's server of revision 2026-07-28. Nothing is sent before the first request. */
 export function openHttpUpstream(upstream: HttpUpstream, options: OpenUpstreamOptions): Upstream {
-  const { clientInfo, clock, deadlines } = options;
-  const headers = upstream.headers ?? {};
+  const { clientInfo, clock, credential, deadlines } = options;
+  const { credentialHeader = "Authorization", credentialPrefix = "Bearer " } = upstream;
+  const secret = credential?.secret.toString("utf8");
+  const own = secret === undefined ? {} : { [credentialHeader]: `${credentialPrefix}${secret}` };
+  const headers = { ...upstream.headers, ...own };
   const client = new ModernStreamableHTTPClient({
     endpoint: upstream.url,
     clientInfo,
@@ -25,6 +31,7 @@ export function openHttpUpstream(upstream: HttpUpstream, options: OpenUpstreamOp
   });
   return {
     era: "modern",
+    credential,
     gone: undefined,
     async listTools(cursor, { signal, meta }) {
       const params = cursor === undefined ? {} : { cursor };

@@ -6,12 +6,16 @@ export {
   type Connection,
   type ConnectionState,
 } from "./authorization-state.js";
-export { createGateway, type Gateway } from "./gateway.js";
+export { type Fault, type FaultPlace, type GatewayFault } from "./faults.js";
+export { createGateway } from "./create-gateway.js";
+export { type Gateway, type GatewayFaults } from "./gateway.js";
 export { createMemoryState } from "./memory-state.js";
 export {
   type GatewayAccount,
   type GatewayConnector,
   type GatewayOptions,
   type HttpUpstream,
+  type OAuthAuthorizing,
+  type SecretAuthorizing,
   type StdioUpstream,
 } from "./options.js";

@@ -16,6 +16,8 @@ export interface StdioUpstream {
   readonly args?: readonly string[] | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly cwd?: string | undefined;
+  /** Environment variable that carries the account's credential. Needed where {@link GatewayConnector.authorizing} is. */
+  readonly credentialVariable?: string | undefined;
 }
 
 /** A server of revision 2026-07-28 over HTTP. */
@@ -24,6 +26,33 @@ export interface HttpUpstream {
   readonly url: string;
   /** Further headers of every request, such as the provider's credential. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Header that carries the account's credential. Default `Authorization`. */
+  readonly credentialHeader?: string | undefined;
+  /** What stands before the credential in its header. Default `Bearer `. */
+  readonly credentialPrefix?: string | undefined;
+}
+
+/** Accounts authorize the connector by a secret of theirs, such as a key that the provider gave them. */
+export interface SecretAuthorizing {
+  readonly kind: "secret";
+  /** Whether the provider takes the secret. Default: any is taken, and the upstream will tell. */
+  readonly verify?: ((secret: string) => boolean | Promise<boolean>) | undefined;
+}
+
+/** Accounts authorize the connector in a browser, at the provider's authorization server. */
+export interface OAuthAuthorizing {
+  readonly kind: "oauth";
+  /** The issuer identifier; https, or http on loopback. Its metadata is looked up when it is first needed. */
+  readonly issuer: string;
+  /** Both endpoints, for a server without metadata (RFC 8414). */
+  readonly endpoints?: { readonly authorization: string; readonly token: string } | undefined;
+  readonly clientId: string;
+  /** Without one the client is public. */
+  readonly clientSecret?: string | undefined;
+  /** How the secret is presented. Default `client_secret_basic`. */
+  readonly clientAuthentication?: "client_secret_basic" | "client_secret_post" | undefined;
+  /** Default none, which leaves them to the server. */
+  readonly scopes?: readonly string[] | undefined;
 }
 
 /** A connector, in the one version that the gateway serves. */
@@ -33,6 +62,11 @@ export interface GatewayConnector {
   readonly connectorVersion: string;
   /** `account`: each account has to authorize it first. `none`: a session is enough. */
   readonly authorization: "account" | "none";
+  /**
+   * How accounts authorize it by themselves, in an authorization session; the credential that comes of it goes with the
+   * account's requests to the upstream. Only with `account`. Without it accounts are granted by the operator alone.
+   */
+  readonly authorizing?: SecretAuthorizing | OAuthAuthorizing | undefined;
   readonly upstream: StdioUpstream | HttpUpstream;
 }
 
@@ -70,11 +104,26 @@ export interface GatewayOptions {
   readonly keepAliveMs?: number | undefined;
   /** Pause between pings on a hint connection; one that did not answer the last is ended. Default 30,000. */
   readonly hintPingMs?: number | undefined;
-  /** Where authorizations are kept. Default in memory, with nothing authorized. */
+  /** Where authorizations are kept. Default in memory, with nothing authorized. Credentials are always in memory. */
   readonly state?: AuthorizationState | undefined;
+  /**
+   * Where browsers reach the public side: an origin, and a path if a proxy has put one before. Default `origin`. The
+   * redirect URI at authorization servers is `/v1/connector-authorizations/callback` below it.
+   */
+  readonly publicUrl?: string | undefined;
+  /** How long an authorization session may take. Default 600,000. */
+  readonly authorizationSessionMs?: number | undefined;
+  /** How long a session that is over can still be read. Default 600,000. */
+  readonly authorizationSessionKeepMs?: number | undefined;
+  /** The most sessions at a time; those that are over make room. Default 1,000. */
+  readonly maxAuthorizationSessions?: number | undefined;
+  /** How long one request to an authorization server may take. Default 10,000. */
+  readonly providerTimeoutMs?: number | undefined;
   readonly clock?: Clock | undefined;
   /** Unix time in milliseconds, for the dates of `Retry-After`. Default the system's. */
   readonly unixTime?: (() => number) | undefined;
+  /** Random bytes, for session ids and what protects redirects. Default the system's. */
+  readonly random?: ((size: number) => Uint8Array) | undefined;
   /** Told of faults of the gateway's own that no answer carries. */
   readonly onFault?: ((error: unknown) => void) | undefined;
 }
@@ -99,6 +148,12 @@ export interface GatewayConfig {
   readonly keepAliveMs: number;
   readonly hintPingMs: number;
   readonly state: AuthorizationState;
+  readonly publicUrl: string | undefined;
+  readonly authorizationSessionMs: number;
+  readonly authorizationSessionKeepMs: number;
+  readonly maxAuthorizationSessions: number;
+  readonly providerTimeoutMs: number;
+  readonly random: (size: number) => Uint8Array;
   readonly clock: Clock;
   readonly unixTime: () => number;
   readonly onFault: (error: unknown) => void;

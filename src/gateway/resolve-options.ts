@@ -1,10 +1,11 @@
+import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { isRemoteConnectorError, RemoteConnectorError } from "../errors.js";
-import { countOption, durationOption, refuseOption, refuseUnknownOptions } from "../options.js";
+import { countOption, durationOption, functionOption, refuseOption, refuseUnknownOptions } from "../options.js";
 import { isMetaKey, isReservedMetaKey } from "../protocol/index.js";
 import { addHeaders, parseEndpoint, resolveDeadlines, systemClock } from "../transport/index.js";
 import { createMemoryState } from "./memory-state.js";
-import type { GatewayConfig, GatewayOptions, HttpUpstream } from "./options.js";
+import type { GatewayConfig, GatewayConnector, GatewayOptions, HttpUpstream, SecretAuthorizing } from "./options.js";
 
 const MIB = 1024 * 1024;
 const CONNECTOR_ID = /^[a-z0-9](?:[a-z0-9._-]{0,126}[a-z0-9])?$/;
@@ -22,6 +23,23 @@ const connectorShape = z.strictObject({
   connectorId: z.string().regex(CONNECTOR_ID),
   connectorVersion: z.string().regex(/^[!-~]{1,128}$/),
   authorization: z.enum(["account", "none"]),
+  authorizing: z
+    .discriminatedUnion("kind", [
+      z.strictObject({
+        kind: z.literal("secret"),
+        verify: z.custom<SecretAuthorizing["verify"]>(isFunction).optional(),
+      }),
+      z.strictObject({
+        kind: z.literal("oauth"),
+        issuer: text,
+        endpoints: z.strictObject({ authorization: text, token: text }).optional(),
+        clientId: text,
+        clientSecret: text.optional(),
+        clientAuthentication: z.enum(["client_secret_basic", "client_secret_post"]).optional(),
+        scopes: z.array(z.string().regex(/^[!#-[\]-~]+$/)).optional(),
+      }),
+    ])
+    .optional(),
   upstream: z.discriminatedUnion("kind", [
     z.strictObject({
       kind: z.literal("stdio"),
@@ -29,8 +47,21 @@ const connectorShape = z.strictObject({
       args: z.array(z.string()).optional(),
       env: texts,
       cwd: text.optional(),
+      credentialVariable: z
+        .string()
+        .regex(/^[A-Za-z_]\w*$/)
+        .optional(),
     }),
-    z.strictObject({ kind: z.literal("http"), url: text, headers: texts }),
+    z.strictObject({
+      kind: z.literal("http"),
+      url: text,
+      headers: texts,
+      credentialHeader: z.string().regex(HTTP_TOKEN).optional(),
+      credentialPrefix: z
+        .string()
+        .regex(/^[ -~]*$/)
+        .optional(),
+    }),
   ]),
 });
 
@@ -39,15 +70,21 @@ const OPTION_NAMES: readonly (keyof GatewayOptions)[] = [
   "adminBearer",
   "adminPort",
   "allowedOrigins",
+  "authorizationSessionKeepMs",
+  "authorizationSessionMs",
   "clock",
   "connectors",
   "hintPingMs",
   "host",
   "keepAliveMs",
+  "maxAuthorizationSessions",
   "maxBodyBytes",
   "maxBufferedBytes",
   "onFault",
   "port",
+  "providerTimeoutMs",
+  "publicUrl",
+  "random",
   "serverInfo",
   "sessionCookie",
   "state",
@@ -78,8 +115,10 @@ export function resolveGatewayOptions(options: GatewayOptions): GatewayConfig {
     "connectorId",
     connectors.map(({ connectorId }) => connectorId),
   );
-  for (const { connectorId, upstream } of connectors) {
+  for (const connector of connectors) {
+    const { connectorId, upstream } = connector;
     if (upstream.kind === "http") checkHttpUpstream(connectorId, upstream);
+    checkAuthorizing(connector);
   }
   const { adminBearer } = options;
   if (adminBearer !== undefined && adminBearer.length < 16)
@@ -107,6 +146,16 @@ export function resolveGatewayOptions(options: GatewayOptions): GatewayConfig {
     keepAliveMs: durationOption("keepAliveMs", options.keepAliveMs, 15_000),
     hintPingMs: durationOption("hintPingMs", options.hintPingMs, 30_000),
     state: options.state ?? createMemoryState(),
+    publicUrl: publicUrlOption(options.publicUrl),
+    authorizationSessionMs: durationOption("authorizationSessionMs", options.authorizationSessionMs, 600_000),
+    authorizationSessionKeepMs: durationOption(
+      "authorizationSessionKeepMs",
+      options.authorizationSessionKeepMs,
+      600_000,
+    ),
+    maxAuthorizationSessions: countOption("maxAuthorizationSessions", options.maxAuthorizationSessions, 1_000),
+    providerTimeoutMs: durationOption("providerTimeoutMs", options.providerTimeoutMs, 10_000),
+    random: functionOption("random", options.random, randomBytes),
     clock: options.clock ?? systemClock,
     unixTime: options.unixTime ?? Date.now,
     onFault: options.onFault ?? (() => undefined),
@@ -124,6 +173,39 @@ function parseOption<T>(option: string, shape: z.ZodType<T>, value: unknown): T 
     message: `The option ${path} can't be used: ${reason}.`,
     details: { option: path, reason },
   });
+}
+
+function isFunction(value: unknown): boolean {
+  return typeof value === "function";
+}
+
+/** Whether accounts can do what the connector asks of them, and what comes of it can go anywhere. */
+function checkAuthorizing({ authorization, authorizing, connectorId, upstream }: GatewayConnector): void {
+  if (authorizing === undefined) return;
+  const refuseConnector = (reason: string): never => refuseOption("connectors", `hold ${connectorId}, ${reason}`);
+  if (authorization === "none") refuseConnector("which needs no authorization and says how to authorize it");
+  if (upstream.kind === "stdio" && upstream.credentialVariable === undefined) {
+    refuseConnector("whose upstream has no credentialVariable");
+  }
+  if (authorizing.kind === "secret") return;
+  const { endpoints, issuer } = authorizing;
+  for (const url of [issuer, ...(endpoints === undefined ? [] : [endpoints.authorization, endpoints.token])]) {
+    try {
+      parseEndpoint(url, { allowInsecureHttp: false });
+    } catch (error) {
+      if (!isRemoteConnectorError(error)) throw error;
+      refuseConnector(`whose authorization server can't be used: ${error.message}`);
+    }
+  }
+}
+
+function publicUrlOption(value: string | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const isUsable = url !== undefined && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "";
+  return isUsable
+    ? url.href.replace(/\/$/, "")
+    : refuseOption("publicUrl", "must be an http or https URL without query");
 }
 
 /** Found out here, a wrong endpoint stops the gateway; found out later, it fails every call. */

@@ -1,19 +1,60 @@
-/** What a path of the public side means. */
-export type Route =
-  | { readonly kind: "connector"; readonly connectorId: string; readonly method: "POST" }
-  | { readonly kind: "snapshot"; readonly method: "GET" }
-  | { readonly kind: "events"; readonly method: "GET" }
-  | { readonly kind: "unknown" };
+/** A path of the public side that is an account's. */
+export type AccountRoute =
+  | { readonly kind: "begin_session" | "connector" | "disconnect"; readonly connectorId: string }
+  | { readonly kind: "complete_session" | "session"; readonly sessionId: string }
+  | { readonly kind: "events" | "snapshot" };
 
-const CONNECTOR = /^\/v1\/connectors\/([^/]+)\/mcp$/;
+/** What a path of the public side means. */
+export type Route = AccountRoute | { readonly kind: "callback" } | { readonly kind: "unknown" };
+
+/** The methods of each, the first of which is named first. */
+export const ROUTE_METHODS: Readonly<Record<Route["kind"], readonly string[]>> = {
+  begin_session: ["POST"],
+  callback: ["GET"],
+  complete_session: ["POST"],
+  connector: ["POST"],
+  disconnect: ["DELETE"],
+  events: ["GET"],
+  session: ["GET", "DELETE"],
+  snapshot: ["GET"],
+  unknown: [],
+};
+
+/** Where browsers come back to from an authorization server. */
+export const CALLBACK_PATH = "/v1/connector-authorizations/callback";
+
+const FIXED: ReadonlyMap<string, Route> = new Map<string, Route>([
+  [CALLBACK_PATH, { kind: "callback" }],
+  ["/v1/connector-authorizations/snapshot", { kind: "snapshot" }],
+  ["/v1/events", { kind: "events" }],
+]);
+
+const CONNECTOR = /^\/v1\/connectors\/([^/]+)\/(authorization-sessions|authorization|mcp)$/;
+const SESSION = /^\/v1\/connector-authorization-sessions\/([^/]+)(\/complete)?$/;
+
+const CONNECTOR_KINDS = {
+  authorization: "disconnect",
+  "authorization-sessions": "begin_session",
+  mcp: "connector",
+} as const;
 
 /** Reads the target of a request. Queries are ignored. Pure; never throws. */
 export function readRoute(target: string | undefined): Route {
   const [path = ""] = (target ?? "").split("?");
-  if (path === "/v1/connector-authorizations/snapshot") return { kind: "snapshot", method: "GET" };
-  if (path === "/v1/events") return { kind: "events", method: "GET" };
-  const connectorId = decode(CONNECTOR.exec(path)?.[1]);
-  return connectorId === undefined ? { kind: "unknown" } : { kind: "connector", connectorId, method: "POST" };
+  const fixed = FIXED.get(path);
+  if (fixed !== undefined) return fixed;
+  const connector = CONNECTOR.exec(path);
+  const connectorId = decode(connector?.[1]);
+  const what = connector?.[2];
+  if (connectorId !== undefined && isConnectorPart(what)) return { kind: CONNECTOR_KINDS[what], connectorId };
+  const session = SESSION.exec(path);
+  const sessionId = decode(session?.[1]);
+  if (sessionId === undefined) return { kind: "unknown" };
+  return { kind: session?.[2] === undefined ? "session" : "complete_session", sessionId };
+}
+
+function isConnectorPart(value: string | undefined): value is keyof typeof CONNECTOR_KINDS {
+  return value !== undefined && Object.hasOwn(CONNECTOR_KINDS, value);
 }
 
 function decode(segment: string | undefined): string | undefined {

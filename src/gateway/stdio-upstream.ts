@@ -16,6 +16,7 @@ export async function openStdioUpstream(upstream: StdioUpstream, options: OpenSt
   const client = await connect(upstream, options);
   return {
     era: "legacy",
+    credential: options.credential,
     gone: client.exited.then(() => undefined),
     async listTools(cursor, { signal, meta }) {
       const params = cursor === undefined ? {} : { cursor };
@@ -31,12 +32,23 @@ export async function openStdioUpstream(upstream: StdioUpstream, options: OpenSt
 }
 
 async function connect(upstream: StdioUpstream, options: OpenStdioUpstreamOptions): Promise<LegacyStdioClient> {
-  const { kind: _kind, ...launch } = upstream;
-  const { clientInfo, clock, deadlines, signal } = options;
+  const { kind: _kind, credentialVariable, env: given, ...launch } = upstream;
+  const { clientInfo, clock, credential, deadlines, signal } = options;
+  const secret = credentialVariable === undefined ? undefined : credential?.secret.toString("utf8");
+  const env =
+    secret === undefined || credentialVariable === undefined ? given : { ...given, [credentialVariable]: secret };
   let ended: Promise<void> | undefined;
   const onStartAbandoned = (ending: Promise<void>): void => void (ended = ending);
   try {
-    return await LegacyStdioClient.connect({ ...launch, clientInfo, clock, ...deadlines, signal, onStartAbandoned });
+    return await LegacyStdioClient.connect({
+      ...launch,
+      env,
+      clientInfo,
+      clock,
+      ...deadlines,
+      signal,
+      onStartAbandoned,
+    });
   } catch (error) {
     await ended;
     throw error;

@@ -10,11 +10,18 @@ export interface OpenUpstream {
   readonly contracts: ContractBook;
 }
 
+/** An upstream that is to be opened. */
+export interface UpstreamOpening {
+  readonly accountId: string;
+  readonly connector: GatewayConnector;
+  readonly signal: AbortSignal;
+}
+
 export interface UpstreamPoolOptions {
   /**
    * Ends an opening when `signal` fires. One that rejects leaves nothing behind: what it had begun is gone by then.
    */
-  readonly open: (connector: GatewayConnector, signal: AbortSignal) => Promise<Upstream>;
+  readonly open: (request: UpstreamOpening) => Promise<Upstream>;
   readonly clock: Clock;
   /** How long one that nobody uses is kept. */
   readonly idleMs: number;
@@ -52,6 +59,8 @@ export interface UpstreamTicket {
 export class UpstreamPool {
   readonly #options: UpstreamPoolOptions;
   readonly #entries = new Map<string, Entry>();
+  /** Those that nobody finds any more, and that are closed with their last request. */
+  readonly #retiring = new Set<Entry>();
   readonly #closing = new Set<Promise<void>>();
   /** How often the upstream of a key was closed from outside. */
   readonly #fences = new Map<string, number>();
@@ -78,7 +87,7 @@ export class UpstreamPool {
       return await work(await abortable(entry.opened, signal));
     } finally {
       entry.users -= 1;
-      if (entry.users === 0) this.#scheduleIdle(entry);
+      if (entry.users === 0) this.#onUnused(entry);
     }
   }
 
@@ -96,14 +105,30 @@ export class UpstreamPool {
   async close(accountId: string, connectorId: string): Promise<void> {
     const key = keyOf(accountId, connectorId);
     this.#fences.set(key, (this.#fences.get(key) ?? 0) + 1);
+    const ended = [...this.#retiring].filter(
+      (entry) => entry.accountId === accountId && entry.connectorId === connectorId,
+    );
     const entry = this.#entries.get(key);
-    if (entry !== undefined) await this.#end(entry);
+    if (entry !== undefined) ended.push(entry);
+    await Promise.all(ended.map((each) => this.#end(each)));
+  }
+
+  /**
+   * Lets the next caller open the account's upstream anew. Requests that are under way end as they would have, and with the
+   * last of them what they run on.
+   */
+  retire(accountId: string, connectorId: string): void {
+    const entry = this.#entries.get(keyOf(accountId, connectorId));
+    if (entry === undefined) return;
+    this.#forget(entry);
+    this.#retiring.add(entry);
+    if (entry.users === 0) void this.#end(entry);
   }
 
   /** Closes everything, for good. Resolves when the last child process is gone. */
   async closeAll(): Promise<void> {
     this.#closed = true;
-    for (const entry of this.#entries.values()) void this.#end(entry);
+    for (const entry of [...this.#entries.values(), ...this.#retiring]) void this.#end(entry);
     await Promise.all(this.#closing);
   }
 
@@ -115,7 +140,7 @@ export class UpstreamPool {
     if (known !== undefined) return known;
     const ending = new AbortController();
     const opening = this.#options
-      .open(connector, ending.signal)
+      .open({ accountId, connector, signal: ending.signal })
       .then((upstream) => ({ upstream, contracts: new ContractBook(upstream) }));
     const opened = abortable(opening, ending.signal);
     const state = { ready: false, users: 0, cancelIdle: undefined };
@@ -137,13 +162,15 @@ export class UpstreamPool {
     if (this.#entries.get(key) === entry) this.#entries.delete(key);
   }
 
-  #scheduleIdle(entry: Entry): void {
+  #onUnused(entry: Entry): void {
+    if (this.#retiring.has(entry)) void this.#end(entry);
     if (this.#entries.get(keyOf(entry.accountId, entry.connectorId)) !== entry) return;
     entry.cancelIdle = this.#options.clock.schedule(this.#options.idleMs, () => void this.#end(entry));
   }
 
   #end(entry: Entry): Promise<void> {
     this.#forget(entry);
+    this.#retiring.delete(entry);
     entry.ending.abort(closedError());
     const closing = entry.opening
       .then(

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type Notification, type Progress, type RawJson } from "../protocol/index.js";
 import type { LogLevel } from "../serving/index.js";
+import type { Credential } from "./authorizing/index.js";
 
 /** What one upstream request can be told. */
 export interface UpstreamRequestOptions {
@@ -34,6 +35,8 @@ export interface UpstreamPage {
 export interface Upstream {
   /** A legacy server's results are made into those of the modern era before they go out. */
   readonly era: "legacy" | "modern";
+  /** What it was opened with, for the account. */
+  readonly credential?: Credential | undefined;
   listTools(cursor: string | undefined, options: UpstreamRequestOptions): Promise<UpstreamPage>;
   /** Resolves to the exact bytes of the result. */
   callTool(call: UpstreamToolCall): Promise<Uint8Array>;

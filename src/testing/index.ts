@@ -15,6 +15,18 @@ export {
   type Framing,
   withFaults,
 } from "./answer.js";
+export {
+  type AuthorizationClient,
+  type AuthorizationEndpoint,
+  AuthorizationServer,
+  type AuthorizationServerFault,
+  type AuthorizationServerOptions,
+  type AuthorizationServerRequest,
+  type ClientAuthentication,
+  type Consent,
+  type IssuedToken,
+  type Visit,
+} from "./authorization-server/index.js";
 export { EventFeed, type FeedEnd, type FeedListener } from "./event-feed.js";
 export {
   commentEvent,

@@ -50,13 +50,15 @@ describe("the admin side", () => {
       accounts: [
         {
           accountId: "ada",
+          epoch: expect.any(String),
           revision: "2",
           connectors: [
             { connectorId: "private", state: "connected", connectionId: expect.any(String), connectionVersion: "1" },
           ],
         },
-        { accountId: "bob", revision: "1", connectors: [] },
+        { accountId: "bob", epoch: expect.any(String), revision: "1", connectors: [] },
       ],
+      sessions: [],
       upstreams: [{ accountId: "ada", connectorId: "open", state: "open", users: 0 }],
       faults: [{ kind: "delay", ms: 5, connectorId: "nothing", times: 1 }],
     });

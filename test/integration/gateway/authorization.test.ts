@@ -14,24 +14,13 @@ import {
   startGateway,
   startUpstream,
   stdioConnector,
+  subscribe,
 } from "./support.js";
 
 const cleanup = new Cleanup();
 afterEach(() => cleanup.run());
 
 const NOWHERE = "http://127.0.0.1:9/mcp";
-
-/** A subscriber to hints, and what it was told. */
-async function subscribe(gateway: Gateway, session: string): Promise<{ socket: WebSocket; told: unknown[] }> {
-  const socket = new WebSocket(`${gateway.origin.replace("http", "ws")}/v1/events`, {
-    headers: { Cookie: `session=${session}` },
-  });
-  cleanup.add(() => socket.terminate());
-  const told: unknown[] = [];
-  socket.on("message", (data: Buffer) => told.push(JSON.parse(data.toString("utf8"))));
-  await once(socket, "open");
-  return { socket, told };
-}
 
 /** The status with which an upgrade is refused. */
 async function upgradeStatus(
@@ -135,9 +124,9 @@ describe("hints", () => {
   it("P-9: go to every subscriber of the account whose connector changed, after the change", async () => {
     const gateway = await startGateway(cleanup, [httpConnector("a", NOWHERE, "account")]);
     const [ada, again, bob] = await Promise.all([
-      subscribe(gateway, "s-ada"),
-      subscribe(gateway, "s-ada"),
-      subscribe(gateway, "s-bob"),
+      subscribe(cleanup, gateway, "s-ada"),
+      subscribe(cleanup, gateway, "s-ada"),
+      subscribe(cleanup, gateway, "s-bob"),
     ]);
     await gateway.grant("ada", "a");
     await gateway.revoke("ada", "a");
@@ -162,7 +151,7 @@ describe("hints", () => {
   it("P-9: pings, and ends the connection of whoever does not answer", async () => {
     const clock = new FakeClock();
     const gateway = await startGateway(cleanup, [], { clock });
-    const { socket } = await subscribe(gateway, "s-ada");
+    const { socket } = await subscribe(cleanup, gateway, "s-ada");
     const mute = new WebSocket(`${gateway.origin.replace("http", "ws")}/v1/events`, {
       headers: { Cookie: "session=s-ada" },
       autoPong: false,
@@ -182,7 +171,10 @@ describe("hints", () => {
 
   it("P-9: a message that is too large ends the connection that sent it, and no other", async () => {
     const gateway = await startGateway(cleanup, [httpConnector("a", NOWHERE, "account")]);
-    const [loud, other] = await Promise.all([subscribe(gateway, "s-ada"), subscribe(gateway, "s-ada")]);
+    const [loud, other] = await Promise.all([
+      subscribe(cleanup, gateway, "s-ada"),
+      subscribe(cleanup, gateway, "s-ada"),
+    ]);
     loud.socket.send("hello, which nobody minds");
     loud.socket.send(Buffer.alloc(20_000));
     await once(loud.socket, "close");
@@ -192,7 +184,7 @@ describe("hints", () => {
 
   it("P-9: end with the gateway, which says that it goes", async () => {
     const gateway = await startGateway(cleanup, []);
-    const { socket } = await subscribe(gateway, "s-ada");
+    const { socket } = await subscribe(cleanup, gateway, "s-ada");
     const closed = once(socket, "close");
     await gateway.close();
     expect((await closed)[0]).toBe(1001);

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import { WebSocket } from "ws";
 import { createGateway, type Gateway, type GatewayConnector, type GatewayOptions } from "../../../src/gateway/index.js";
 import { type HttpListener, listen, readBody } from "../../../src/serving/index.js";
 
@@ -56,6 +57,123 @@ export function stdioConnector(
 ): GatewayConnector {
   const upstream = { kind: "stdio", command: process.execPath, args, env } as const;
   return { connectorId, connectorVersion: VERSION, authorization, upstream };
+}
+
+/** A connector over HTTP that accounts authorize by themselves. */
+export function authorizingConnector(
+  connectorId: string,
+  url: string,
+  authorizing: NonNullable<GatewayConnector["authorizing"]>,
+): GatewayConnector {
+  return { ...httpConnector(connectorId, url, "account"), authorizing };
+}
+
+/** A request to the control plane, as `session` says whose. */
+export function control(
+  gateway: Gateway,
+  method: string,
+  path: string,
+  body?: unknown,
+  session = "s-ada",
+): Promise<Response> {
+  return fetch(`${gateway.origin}/v1/${path}`, {
+    method,
+    headers: { Cookie: `session=${session}`, "Content-Type": "application/json" },
+    body: body === undefined ? null : typeof body === "string" ? body : JSON.stringify(body),
+  });
+}
+
+/** A session as the control plane tells of it. */
+export interface ShownSession {
+  readonly sessionId: string;
+  readonly connectorRevision: string;
+  readonly status: string;
+  readonly errorCode?: string;
+  readonly resultConnectionId?: string;
+  readonly nextAction?: { readonly type: string; readonly url?: string };
+}
+
+/** The session of an answer, which must be one. */
+export async function sessionOf(answer: Response | Promise<Response>): Promise<ShownSession> {
+  const { session }: { session?: ShownSession } = JSON.parse(await (await answer).text());
+  if (session === undefined) throw new Error(`There is no session in an answer of ${(await answer).status}.`);
+  return session;
+}
+
+/** Begins a session for `ada`. */
+export function beginSession(
+  gateway: Gateway,
+  connectorId: string,
+  changes: Record<string, unknown> = {},
+): Promise<Response> {
+  const body = { clientRequestId: "request-1", connectorVersion: VERSION, ...changes };
+  return control(gateway, "POST", `connectors/${connectorId}/authorization-sessions`, body);
+}
+
+/** Goes through a whole session with a secret; gives the connection's id. */
+export async function authorizeBySecret(
+  gateway: Gateway,
+  connectorId: string,
+  secret: string,
+  clientRequestId = "request-1",
+): Promise<string> {
+  const { sessionId } = await sessionOf(beginSession(gateway, connectorId, { clientRequestId }));
+  const path = `connector-authorization-sessions/${sessionId}/complete`;
+  const { resultConnectionId = "" } = await sessionOf(control(gateway, "POST", path, { secret: { secret } }));
+  return resultConnectionId;
+}
+
+/** The text of a call of the tool `echo`, or the status and code of its refusal. */
+export async function callEcho(gateway: Gateway, connectorId: string): Promise<string> {
+  const answer = await post(gateway, { connectorId, method: "tools/call", params: { name: "echo", arguments: {} } });
+  const { error, result } = JSON.parse(await answer.text());
+  return error === undefined ? result.content[0].text : `${String(answer.status)} ${String(error.code)}`;
+}
+
+/** An HTTP server whose tool `echo` tells the header that it was given; `isTaken` says which it takes. */
+export function startCredentialUpstream(
+  cleanup: Cleanup,
+  isTaken: (header: string | undefined) => boolean = () => true,
+  header = "authorization",
+): Promise<ScriptedUpstream> {
+  return startUpstream(cleanup, ({ headers, id, method, response }) => {
+    const given = headers[header];
+    const credential = typeof given === "string" ? given : undefined;
+    if (!isTaken(credential)) raw(response, 401, "text/plain", "no");
+    else if (method === "tools/call") json(response, id, resultOf(credential ?? "none"));
+  });
+}
+
+function resultOf(text: string): string {
+  return JSON.stringify({ resultType: "complete", content: [{ type: "text", text }] });
+}
+
+/** A program whose tool `echo` tells the environment variable that it was given, and its process id. */
+export const CREDENTIAL_PROGRAM = [
+  "const { createInterface } = require('node:readline');",
+  "const say = (id, result) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result }) + '\\n');",
+  "createInterface({ input: process.stdin }).on('line', (line) => {",
+  "  const { id, method } = JSON.parse(line);",
+  "  if (method === 'initialize') say(id, { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 's', version: '1' } });",
+  "  if (method === 'tools/list') say(id, { tools: [{ name: 'echo', inputSchema: { type: 'object' } }] });",
+  "  if (method === 'tools/call') say(id, { content: [{ type: 'text', text: (process.env.PROVIDER_KEY ?? 'none') + ' ' + process.pid }] });",
+  "});",
+].join("\n");
+
+/** A subscriber to hints, and what it was told. */
+export async function subscribe(
+  cleanup: Cleanup,
+  gateway: Gateway,
+  session = "s-ada",
+): Promise<{ socket: WebSocket; told: unknown[] }> {
+  const socket = new WebSocket(`${gateway.origin.replace("http", "ws")}/v1/events`, {
+    headers: { Cookie: `session=${session}` },
+  });
+  cleanup.add(() => socket.terminate());
+  const told: unknown[] = [];
+  socket.on("message", (data: Buffer) => told.push(JSON.parse(data.toString("utf8"))));
+  await once(socket, "open");
+  return { socket, told };
 }
 
 export interface CallSpec {

@@ -15,8 +15,9 @@ describe("docs/testing.md", () => {
     [0, "peer_error answered\n"],
     [1, "cut\n"],
     [2, /^http:\/\/127\.0\.0\.1:\d+\/mcp 0\n$/],
+    [3, "true 2\nfalse\n"],
   ])("example %i does what it says", async (index, output) => {
-    expect(examples).toHaveLength(3);
+    expect(examples).toHaveLength(4);
     const args = ["--input-type=module", "--eval", examples[index] ?? ""];
     const { stdout, stderr } = await execute(process.execPath, args, { cwd: ROOT });
     expect(stdout).toMatch(output);

@@ -30,7 +30,21 @@ const connector = (changes: object): object => ({ connectors: [{ ...good.connect
 const http = (changes: object): object =>
   connector({ upstream: { kind: "http", url: "https://a.test/mcp", ...changes } });
 
+const authorizing = (value: object): object =>
+  connector({ authorizing: value, upstream: { kind: "http", url: "https://a.test/mcp" } });
+
 describe("resolveGatewayOptions", () => {
+  it("C-5: takes connectors that accounts authorize by themselves", () => {
+    const secret = authorizing({ kind: "secret", verify: () => true });
+    const issuer = { kind: "oauth", issuer: "https://issuer.test", clientId: "c", scopes: ["a:b", "c"] };
+    const program = { kind: "stdio", command: "x", credentialVariable: "PROVIDER_KEY" };
+    for (const changes of [secret, authorizing(issuer), connector({ authorizing: issuer, upstream: program })]) {
+      expect(refusal(changes)).toBeUndefined();
+    }
+    const url = (publicUrl: string): unknown => resolveGatewayOptions({ ...good, publicUrl }).publicUrl;
+    expect([url("https://a.test"), url("https://a.test/b/")]).toEqual(["https://a.test", "https://a.test/b"]);
+  });
+
   it("C-5: has the contract's names and loopback when nothing is said", () => {
     const config = resolveGatewayOptions(good);
     expect(config).toMatchObject({
@@ -57,6 +71,38 @@ describe("resolveGatewayOptions", () => {
     ],
     [{ accounts: [good.accounts[0], good.accounts[0]] }, { option: "accounts" }],
     [{ accounts: [...good.accounts, { accountId: "b", sessions: ["secret-session"] }] }, { option: "accounts" }],
+    [connector({ authorizing: { kind: "secret" } }), { option: "connectors" }],
+    [http({ credentialHeader: "a b" }), { option: "connectors.0.upstream.credentialHeader" }],
+    [http({ credentialPrefix: "secret\n" }), { option: "connectors.0.upstream.credentialPrefix" }],
+    [authorizing({ kind: "secret", verify: 1 }), { option: "connectors.0.authorizing.verify" }],
+    [authorizing({ kind: "oauth", clientId: "c" }), { option: "connectors.0.authorizing.issuer" }],
+    [authorizing({ kind: "oauth", clientId: "c", issuer: "http://a.test" }), { option: "connectors" }],
+    [
+      authorizing({ kind: "oauth", clientId: "c", issuer: "https://a.test", clientSecrt: "secret" }),
+      { option: "connectors.0.authorizing.clientSecrt", reason: "unknown" },
+    ],
+    [
+      authorizing({
+        kind: "oauth",
+        clientId: "c",
+        issuer: "https://a.test",
+        endpoints: { authorization: "https://a.test/a", token: "http://a.test/t" },
+      }),
+      { option: "connectors" },
+    ],
+    [
+      connector({
+        authorization: "none",
+        authorizing: { kind: "secret" },
+        upstream: { kind: "http", url: "https://a.test" },
+      }),
+      { option: "connectors" },
+    ],
+    [{ publicUrl: "gateway.test" }, { option: "publicUrl" }],
+    [{ publicUrl: "https://gateway.test/?x=1" }, { option: "publicUrl" }],
+    [{ maxAuthorizationSessions: 0 }, { option: "maxAuthorizationSessions" }],
+    [{ authorizationSessionMs: -1 }, { option: "authorizationSessionMs" }],
+    [{ random: 4 }, { option: "random" }],
     [{ connectors: [good.connectors[0], good.connectors[0]] }, { option: "connectors" }],
     [connector({ connectorId: "No Key" }), { option: "connectors.0.connectorId" }],
     [connector({ connectorVersion: "1\n" }), { option: "connectors.0.connectorVersion" }],

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { isRemoteConnectorError, RemoteConnectorError } from "../../../src/errors.js";
 import type { GatewayConnector } from "../../../src/gateway/options.js";
 import type { Upstream } from "../../../src/gateway/upstream.js";
-import { UpstreamPool } from "../../../src/gateway/upstream-pool.js";
+import { type UpstreamOpening, UpstreamPool } from "../../../src/gateway/upstream-pool.js";
 import { FakeClock, settle } from "../../support/fake-clock.js";
 
 const IDLE_MS = 1_000;
@@ -35,7 +35,7 @@ class IdleUpstream implements Upstream {
   }
 }
 
-function setUp(open?: (connector: GatewayConnector, signal: AbortSignal) => Promise<Upstream>): {
+function setUp(open?: (request: UpstreamOpening) => Promise<Upstream>): {
   pool: UpstreamPool;
   opened: IdleUpstream[];
   clock: FakeClock;
@@ -168,7 +168,7 @@ describe("UpstreamPool", () => {
     ["closeAll", (pool) => pool.closeAll()],
   ])("C-5: %s ends an opening that hangs, and resolves when nothing is left of it", async (_name, close) => {
     let leave = (): void => undefined;
-    const { pool } = setUp((_connector, signal) => {
+    const { pool } = setUp(({ signal }) => {
       return new Promise((_resolve, reject) => (leave = () => reject(signal.reason)));
     });
     const waiting = codeOf(upstreamOf(pool));
@@ -184,7 +184,7 @@ describe("UpstreamPool", () => {
 
   it("C-5: an opening is ended that everyone left for a while, and not one that somebody waits for", async () => {
     const signals: AbortSignal[] = [];
-    const { clock, pool } = setUp((_connector, signal) => {
+    const { clock, pool } = setUp(({ signal }) => {
       signals.push(signal);
       return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
     });
@@ -195,6 +195,37 @@ describe("UpstreamPool", () => {
     await left;
     await clock.advance(IDLE_MS);
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
+  });
+
+  it("P-11: one that was retired ends with its last call, and the next caller gets another", async () => {
+    const { clock, opened, pool } = setUp();
+    let finish = (): void => undefined;
+    const call = pool.use(pool.ticket("ada", files), never, () => new Promise<void>((resolve) => (finish = resolve)));
+    const early = pool.ticket("ada", files);
+    await settle();
+    pool.retire("ada", "files");
+    expect(opened[0]?.closes).toBe(0);
+    const next = await pool.use(early, never, ({ upstream }) => Promise.resolve(upstream));
+    expect(next).toBe(opened[1]);
+    finish();
+    await call;
+    await settle();
+    expect(opened.map(({ closes }) => closes)).toEqual([1, 0]);
+    pool.retire("ada", "files");
+    await settle();
+    expect(opened.map(({ closes }) => closes)).toEqual([1, 1]);
+    expect([pool.list(), clock.pending]).toEqual([[], 0]);
+    pool.retire("ada", "files");
+  });
+
+  it.each(["close", "closeAll"] as const)("H-6: %s ends one that was retired too, and its calls", async (how) => {
+    const { opened, pool } = setUp();
+    const call = pool.use(pool.ticket("ada", files), never, () => new Promise<void>(() => undefined));
+    void call;
+    await settle();
+    pool.retire("ada", "files");
+    await pool[how]("ada", "files");
+    expect(opened[0]?.closes).toBe(1);
   });
 
   it("C-5: a failure of the work is the caller's alone", async () => {

@@ -13,11 +13,18 @@ import type { RequestMeta } from "../../../src/serving/index.js";
 
 describe("readRoute", () => {
   it.each([
-    ["/v1/connectors/files/mcp", { kind: "connector", connectorId: "files", method: "POST" }],
-    ["/v1/connectors/a%2Eb/mcp?x=1", { kind: "connector", connectorId: "a.b", method: "POST" }],
-    ["/v1/connector-authorizations/snapshot", { kind: "snapshot", method: "GET" }],
-    ["/v1/connector-authorizations/snapshot?x", { kind: "snapshot", method: "GET" }],
-    ["/v1/events", { kind: "events", method: "GET" }],
+    ["/v1/connectors/files/mcp", { kind: "connector", connectorId: "files" }],
+    ["/v1/connectors/a%2Eb/mcp?x=1", { kind: "connector", connectorId: "a.b" }],
+    ["/v1/connectors/files/authorization-sessions", { kind: "begin_session", connectorId: "files" }],
+    ["/v1/connectors/files/authorization", { kind: "disconnect", connectorId: "files" }],
+    ["/v1/connector-authorization-sessions/s%2D1", { kind: "session", sessionId: "s-1" }],
+    ["/v1/connector-authorization-sessions/s-1/complete", { kind: "complete_session", sessionId: "s-1" }],
+    ["/v1/connector-authorization-sessions/s-1/other", { kind: "unknown" }],
+    ["/v1/connector-authorizations/callback?code=1", { kind: "callback" }],
+    ["/v1/connector-authorizations/snapshot", { kind: "snapshot" }],
+    ["/v1/connector-authorizations/snapshot?x", { kind: "snapshot" }],
+    ["/v1/events", { kind: "events" }],
+    ["/v1/connectors/files/constructor", { kind: "unknown" }],
     ["/v1/connectors/files/mcp/", { kind: "unknown" }],
     ["/v1/connectors//mcp", { kind: "unknown" }],
     ["/v1/connectors/a/b/mcp", { kind: "unknown" }],
@@ -107,7 +114,12 @@ describe("checkAuthorization", () => {
     authorization,
     upstream: { kind: "stdio", command: "x" },
   });
-  const connection = (state: ConnectionState): Connection => ({ state, connectionId: "c", connectionVersion: 1n });
+  const connection = (state: ConnectionState): Connection => ({
+    state,
+    connectionId: "c",
+    connectionVersion: 1n,
+    others: [],
+  });
 
   it.each([
     ["account", undefined, 428, RpcCode.authorizationRequired],

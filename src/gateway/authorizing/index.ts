@@ -1,0 +1,5 @@
+export { Authorizer } from "./authorizer.js";
+export { invalidRequest, notFound, sendControlError } from "./control-error.js";
+export { type Credential, lastingCredential, wipeCredential } from "./credential.js";
+export { CredentialVault } from "./credential-vault.js";
+export { SessionEndpoint } from "./session-endpoint.js";
