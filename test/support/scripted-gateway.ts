@@ -17,6 +17,15 @@ export interface ConnectorCall {
 
 type Answerer = (call: ConnectorCall) => void;
 
+/** A request for a snapshot. */
+export interface SnapshotCall {
+  readonly cookie: string | undefined;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Answers with the gateway's snapshot, or with this one. */
+  answer(body?: unknown): void;
+}
+
 /**
  * A gateway whose every answer a test decides: its snapshots, and what each connector says. A connector that was not
  * scripted has one tool, `echo`, and works.
@@ -29,6 +38,8 @@ export class ScriptedGateway {
   /** The body of the next snapshots. */
   snapshot: unknown = { revision: 1, connectors: [] };
   snapshotStatus = 200;
+  /** Answers requests for snapshots in place of the two above. */
+  onSnapshot: ((call: SnapshotCall) => void) | undefined;
 
   private constructor() {
     this.#server = createServer((request, response) => this.#serve(request, response));
@@ -50,14 +61,16 @@ export class ScriptedGateway {
     this.#answers.set(connectorKey, answer);
   }
 
+  /** Connections that are open. */
+  connections(): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
+    });
+  }
+
   /** A snapshot in which these connectors are connected; a number is the connection's version. */
   connect(revision: number, connectors: Record<string, number>): void {
-    this.snapshot = {
-      revision,
-      connectors: Object.entries(connectors).map(([connectorId, connectionVersion]) =>
-        connected(connectorId, connectionVersion),
-      ),
-    };
+    this.snapshot = snapshotOf(revision, connectors);
   }
 
   async close(): Promise<void> {
@@ -73,7 +86,10 @@ export class ScriptedGateway {
       const path = request.url ?? "";
       if (path === "/v1/connector-authorizations/snapshot") {
         this.snapshots += 1;
-        send(response, JSON.stringify(this.snapshot), this.snapshotStatus);
+        const { cookie } = request.headers;
+        const answer = (body = this.snapshot): void => send(response, JSON.stringify(body), this.snapshotStatus);
+        if (this.onSnapshot === undefined) answer();
+        else this.onSnapshot({ cookie, request, response, answer });
         return;
       }
       const connectorKey = /^\/v1\/connectors\/([^/]+)\/mcp$/.exec(path)?.[1];
@@ -88,13 +104,21 @@ export class ScriptedGateway {
   }
 }
 
-export function connected(connectorId: string, connectionVersion: number): object {
+/** The body of a snapshot in which these connectors are connected; a number is the connection's version. */
+export function snapshotOf(revision: number, connectors: Record<string, number>): object {
+  const entries = Object.entries(connectors).map(([connectorId, version]) => connected(connectorId, version));
+  return { revision, connectors: entries };
+}
+
+/** A connected entry of a snapshot, with some of its members changed. */
+export function connected(connectorId: string, connectionVersion: number, changes: object = {}): object {
   return {
     connectorId,
     connectorVersion: "1.0.0",
     state: "connected",
     connectionId: `c-${connectorId}`,
     connectionVersion,
+    ...changes,
   };
 }
 

@@ -641,6 +641,15 @@ describe("secrets that wait", () => {
     expect(world.sessions.count("complete")).toBe(1);
   });
 
+  it("P-10: who gave a lost one is told when a look shows that it arrived", async () => {
+    await world.flows.start("github", options);
+    world.sessions.next.complete.push(broken());
+    world.sessions.onObserve = session({ status: "processing", nextAction: undefined });
+    await world.flows.submitSecret("github", "key");
+    expect(await world.row()).toMatchObject({ state: "waiting" });
+    expect(world.sessions.asked.slice(1)).toEqual(["complete s-1", "observe s-1"]);
+  });
+
   it("P-10: a row that can't be written keeps nobody waiting who closes", async () => {
     world.signOut();
     const flows = world.login({

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { classifyFailure } from "../../../../src/auth-projection/flows/classify-failure.js";
+import { classifyFailure, pauseAfter } from "../../../../src/auth-projection/flows/classify-failure.js";
 import { RemoteConnectorError } from "../../../../src/errors.js";
 import { broken, refusal } from "./world.js";
 
@@ -39,3 +39,20 @@ it.each([
 ])("P-10: %o is %s", (error, kind, reason, errorCode) => {
   expect(classifyFailure(error)).toEqual({ kind, reason, errorCode });
 });
+
+it.each([
+  [refusal(429), 500, 500],
+  [asking("7"), 500, 7_000],
+  [asking("7"), 9_000, 9_000],
+  [asking("3600"), 500, 60_000],
+  [asking("soon"), 500, 500],
+  [asking("Thu, 01 Jan 1970 00:00:03 GMT"), 500, 2_000],
+  [broken(), 500, 500],
+])("P-10: the pause after %o, of %i ms, is %i ms", (error, ownMs, expected) => {
+  expect(pauseAfter(error, ownMs, 1_000)).toBe(expected);
+});
+
+function asking(retryAfter: string): RemoteConnectorError {
+  const details = { status: 429, controlCode: undefined, controlMessage: undefined, retryable: undefined, retryAfter };
+  return new RemoteConnectorError("control_plane_error", { message: "no", delivery: "answered", details });
+}

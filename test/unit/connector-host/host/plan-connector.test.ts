@@ -70,7 +70,7 @@ describe("planConnector", () => {
     expect(readConnection(plan.identity)?.connectionId).toBeNull();
   });
 
-  it("R-1 ★: a new token of the same connection is a new identity that supersedes; nothing new is none", () => {
+  it("R-1 ★ item 1: a new token of the same connection is a new identity that supersedes; nothing new is none", () => {
     const before = desiredOf(facts());
     const renewed = planConnector(facts({ projection: projection({ connectionVersion: 5n }) }), before);
     expect(renewed.identity).not.toBe(before.identity);
