@@ -1,5 +1,7 @@
 import type { z } from "zod";
 import { RemoteConnectorError } from "../../errors.js";
+import { findFault } from "./find-fault.js";
+import { explainForeignMember } from "./foreign-member.js";
 import { releaseSchema } from "./release-schema.js";
 
 /**
@@ -16,35 +18,19 @@ export type BindingContract = Omit<Release["runtime"], "kind">;
 /** What an account has to do before a connector may run for it. */
 export type AuthorizationKind = Release["authorization"]["kind"];
 
-type Issue = z.core.$ZodIssue;
-
 /**
  * Reads a release from untrusted data. The result is a frozen copy.
  *
  * Throws `invalid_release`, whose `member` is the path of the member at fault. An unknown member is refused wherever it
  * stands, and named before any other fault: that is how an endpoint, a host list, a header or query rule, and a timeout,
- * retry, rate, region or health policy are kept out.
+ * retry, rate, region or health policy are kept out. `reason` says which of these it seems to be.
  */
 export function parseRelease(value: unknown): Release {
   const parsed = releaseSchema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const { issues } = parsed.error;
-  const { member, reason } = explain(issues.find(isUnknownMember) ?? issues[0]);
+  const { member, reason } = findFault(parsed.error.issues, explainForeignMember);
   throw new RemoteConnectorError("invalid_release", {
     message: `The release is refused: ${member === "" ? "" : `${member}: `}${reason}.`,
     details: { member, reason },
   });
-}
-
-type UnknownMember = Extract<Issue, { code: "unrecognized_keys" }>;
-
-function isUnknownMember(issue: Issue): issue is UnknownMember {
-  return issue.code === "unrecognized_keys";
-}
-
-function explain(issue: Issue | undefined): { readonly member: string; readonly reason: string } {
-  if (issue === undefined) return { member: "", reason: "not a release" };
-  if (!isUnknownMember(issue)) return { member: issue.path.join("."), reason: issue.message };
-  const member = [...issue.path, issue.keys[0] ?? ""].join(".");
-  return { member, reason: "not a member of a release; how a connector is reached is said by the gateway's binding" };
 }

@@ -1,3 +1,4 @@
+import semver from "semver";
 import { z } from "zod";
 import { MODERN_REVISIONS } from "../../protocol/index.js";
 import { isConnectorKey } from "./connector-key.js";
@@ -10,6 +11,7 @@ const HOST_VERSION =
   /^(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z.-]+)?$/;
 const ALIAS = /^(?! )[\p{L}\p{M}\p{N} _.+&/()-]{1,48}(?<! )$/u;
 const LONE_SURROGATE = /\p{Surrogate}/u;
+const CONTROL = /\p{Cc}/u;
 const ICON_URL_BYTES = 2_048;
 
 /** Text for people. Well-formed, so that it has one canonical form. */
@@ -38,7 +40,7 @@ const authorization = z.discriminatedUnion("kind", [
 
 const display = z
   .strictObject({
-    name: text(128),
+    name: text(128).refine((value) => !CONTROL.test(value), "must be one line without control characters"),
     description: text(4_096).optional(),
     iconUrl: z.string().refine(isIconUrl, "must be an https URL without userinfo, of at most 2048 bytes").optional(),
   })
@@ -62,11 +64,16 @@ export const releaseSchema = z
     runtime: z.strictObject({ kind: z.literal("remote_mcp"), ...binding }).readonly(),
     authorization,
     requiredCapabilities: z.tuple([z.literal("tools")]).readonly(),
-    minimumHostVersion: z.string().max(256).regex(HOST_VERSION, "must be a semantic version"),
+    minimumHostVersion: z.string().max(256).refine(isHostVersion, "must be a semantic version"),
     display,
     routing: routing.optional(),
   })
   .readonly();
+
+/** By its text, and by what compares it: that knows no number beyond 2^53, nor one that begins with a zero. */
+function isHostVersion(value: string): boolean {
+  return HOST_VERSION.test(value) && semver.valid(value) !== null;
+}
 
 function isIconUrl(value: string): boolean {
   if (!URL.canParse(value) || Buffer.byteLength(value, "utf8") > ICON_URL_BYTES) return false;

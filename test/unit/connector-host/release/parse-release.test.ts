@@ -77,6 +77,36 @@ describe("H-1: a release", () => {
     for (const [prefix, release] of places) expect(refusedMember(release)).toBe(prefix + member);
   });
 
+  it.each([
+    ["endpoint", "endpoint"],
+    ["baseUrl", "endpoint"],
+    ["allowedHosts", "host list"],
+    ["domains", "host list"],
+    ["headers", "header rule"],
+    ["request_headers", "header rule"],
+    ["queryParams", "query rule"],
+    ["timeoutMs", "timeout policy"],
+    ["callDeadline", "timeout policy"],
+    ["maxRetries", "retry policy"],
+    ["retry", "retry policy"],
+    ["rateLimit", "rate policy"],
+    ["region", "region policy"],
+    ["healthCheck", "health policy"],
+    ["anythingElse", "not a member"],
+    ["constructor", "not a member"],
+  ])("that holds %s is told that a release holds no such thing: %s", (member, kind) => {
+    for (const release of [{ ...publishedRelease(), [member]: 1 }, { [member]: 1 }]) {
+      expect(() => parseRelease(release)).toThrow(
+        expect.objectContaining({ details: { member, reason: expect.stringContaining(kind) } }),
+      );
+    }
+  });
+
+  it("shows a member's name on one line, and not at any length", () => {
+    const shown = refusedMember({ ...publishedRelease(), [`a\n\u001b[2J${"x".repeat(9_999)}`]: 1 });
+    expect(shown).toMatch(/^a +\[2Jx{400,510}$/);
+  });
+
   it("names an unknown member before any other fault", () => {
     expect(refusedMember(publishedRelease({ version: 1, runtime: { ...runtime, endpoint: "x" } }))).toBe(
       "runtime.endpoint",
@@ -103,9 +133,13 @@ describe("H-1: a release", () => {
     ["requiredCapabilities.0", publishedRelease({ requiredCapabilities: ["prompts"] })],
     ["minimumHostVersion", publishedRelease({ minimumHostVersion: "1.0" })],
     ["minimumHostVersion", publishedRelease({ minimumHostVersion: "01.0.0" })],
+    // What compares versions throws for these.
+    ["minimumHostVersion", publishedRelease({ minimumHostVersion: "1.0.0-01" })],
+    ["minimumHostVersion", publishedRelease({ minimumHostVersion: "99999999999999999999.0.0" })],
     ["display", publishedRelease({ display: undefined })],
     ["display.name", publishedRelease({ display: { name: "" } })],
     ["display.name", publishedRelease({ display: { name: "\ud800" } })],
+    ["display.name", publishedRelease({ display: { name: "Do\u001b[2Jcs" } })],
     ["display.iconUrl", publishedRelease({ display: { name: "Docs", iconUrl: "http://icons.example/x" } })],
     ["display.iconUrl", publishedRelease({ display: { name: "Docs", iconUrl: "https://me@icons.example/x" } })],
     ["display.iconUrl", publishedRelease({ display: { name: "Docs", iconUrl: `https://x/${"y".repeat(2_048)}` } })],

@@ -1,0 +1,1 @@
+export { readConfigText } from "./read-config-text.js";
