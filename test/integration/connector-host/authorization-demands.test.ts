@@ -3,11 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import {
-  type ConnectorHost,
+  ConnectorHost,
+  type HostStore,
   openConnectorHost,
   type OpenConnectorHostOptions,
 } from "../../../src/connector-host/index.js";
+import { createMemoryStore } from "../../../src/store/index.js";
 import { RawAgent } from "../../support/agent.js";
+import { FakeClock } from "../../support/fake-clock.js";
 import { releaseOf } from "../../support/releases.js";
 import { admin, Cleanup, httpConnector, json, startGateway, startUpstream } from "../gateway/support.js";
 import { type ConnectorCall, ScriptedGateway, working } from "../../support/scripted-gateway.js";
@@ -25,15 +28,20 @@ async function gatewayWith(connectors: Record<string, number>): Promise<Scripted
   return gateway;
 }
 
-async function hostOn(gateway: { readonly url: string }, options: Partial<OpenConnectorHostOptions> = {}) {
-  const host = await openConnectorHost({
+async function hostOn(
+  gateway: { readonly url: string },
+  options: Partial<OpenConnectorHostOptions> = {},
+  store?: HostStore,
+) {
+  const all: OpenConnectorHostOptions = {
     baseUrl: gateway.url,
     releases: [releaseOf("a"), releaseOf("b")],
     accounts: { authorize: ({ accountId }) => ({ Cookie: `session=${accountId}` }) },
     hostInfo: { name: "test", version: "1.0.0" },
     hintsUrl: false,
     ...options,
-  });
+  };
+  const host = store === undefined ? await openConnectorHost(all) : await ConnectorHost.start(all, store);
   cleanups.push(() => host.close());
   const published: string[] = [];
   host.onPublication(({ kind, connectorKey }) => published.push(`${kind} ${connectorKey}`));
@@ -67,7 +75,7 @@ const DEMANDS: readonly (readonly [string, Demand, string])[] = [
 
 describe("P-6: a demand that a call or a list meets", () => {
   it.each(DEMANDS)(
-    "P-6, P-9: %s takes the route away, wakes one fetch, and only its own connector",
+    "P-6, P-9 ★ item 9: %s takes the route away, wakes one fetch, and only its own connector",
     async (_what, demand, reason) => {
       const gateway = await gatewayWith({ a: 1, b: 1 });
       const { host, published } = await hostOn(gateway);
@@ -84,7 +92,7 @@ describe("P-6: a demand that a call or a list meets", () => {
     },
   );
 
-  it("P-6: a list's demand does the same", async () => {
+  it("P-6 ★ item 9: a list's demand does the same", async () => {
     const gateway = await gatewayWith({ a: 1, b: 1 });
     const { host } = await hostOn(gateway);
     await becomes(host, { a: "ready", b: "ready" });
@@ -111,7 +119,7 @@ describe("P-6: a demand that a call or a list meets", () => {
     expect((await agentOf(host).call("a_echo")).result).toBeDefined();
   });
 
-  it("P-6 ★: a transient demand ends with the next equal snapshot", async () => {
+  it("P-6 ★ item 3: a transient demand ends with the next equal snapshot", async () => {
     const gateway = await gatewayWith({ a: 1 });
     const { host, published } = await hostOn(gateway);
     await becomes(host, { a: "ready", b: "authorization_required" });
@@ -128,7 +136,7 @@ describe("P-6: a demand that a call or a list meets", () => {
     expect((await agentOf(host).call("a_echo")).result).toBeDefined();
   });
 
-  it("P-6 ★: a demand for a replaced connection, answered late, does not touch its successor", async () => {
+  it("P-6 ★ item 2: a demand for a replaced connection, answered late, does not touch its successor", async () => {
     const gateway = await gatewayWith({ a: 1 });
     const { host, published } = await hostOn(gateway);
     await becomes(host, { a: "ready", b: "authorization_required" });
@@ -220,6 +228,70 @@ describe("R-6: a demand that an activation meets", () => {
     expect(status).toMatchObject({ state: "offline", nextAttemptAt: expect.any(Number) });
     expect(gateway.snapshots).toBeLessThanOrEqual(1);
   });
+
+  it.each(DEMANDS)(
+    "P-6 ★ item 10: a published one that answers %s is at fault, keeps its route, and is made anew after pauses that grow",
+    async (_what, demand) => {
+      const gateway = await gatewayWith({});
+      const wallClock = new FakeClock(Date.now());
+      const store = createMemoryStore();
+      const { host, published } = await hostOn(
+        gateway,
+        { releases: [releaseOf("a", { authorization: { kind: "none" } })], wallClock, random: () => 1 },
+        store,
+      );
+      await wallClock.advance(0);
+      await becomes(host, { a: "ready" });
+      await expect.poll(() => gateway.snapshots).toBe(1);
+      await wallClock.advance(2_000);
+      const discoveries = () => gateway.calls.filter(({ method }) => method === "server/discover").length;
+      const ofCalls: Demand = (call) => (call.method === "tools/call" ? demand(call) : working(call));
+
+      // Sixteen calls meet it: each is told so, and it is one fault.
+      gateway.script("a", ofCalls);
+      const agent = agentOf(host);
+      const answers = await Promise.all(Array.from({ length: 16 }, () => agent.call("a_echo")));
+      for (const { error } of answers) expect(error).toBeDefined();
+      await becomes(host, { a: "invalid_answer" });
+      expect((await host.status())[0]).toMatchObject({ state: "degraded", nextAttemptAt: wallClock.now() + 1_000 });
+      expect(published).toEqual(["published a"]);
+      expect((await agent.list()).names).toEqual(["a_echo"]);
+
+      // It is made anew, and is fine until it does it again; that is a second fault.
+      await wallClock.advance(1_000);
+      await expect.poll(() => published).toEqual(["published a", "replaced a"]);
+      await becomes(host, { a: "ready" });
+      expect(discoveries()).toBe(2);
+      await agent.call("a_echo");
+      await becomes(host, { a: "invalid_answer" });
+      expect((await host.status())[0]?.nextAttemptAt).toBe(wallClock.now() + 2_000);
+
+      // Nothing works: the pauses grow, and the sixth fault parks it.
+      gateway.script("a", demand);
+      const pauses: number[] = [];
+      for (let fault = 2; fault < 6; fault += 1) {
+        const before = discoveries();
+        const startedAt = wallClock.now();
+        while (discoveries() === before) {
+          await wallClock.advance(1_000);
+          await new Promise((resolve) => setTimeout(resolve, 10));
+        }
+        pauses.push((wallClock.now() - startedAt) / 1_000);
+        await becomes(host, { a: "invalid_answer" });
+      }
+      expect(pauses).toEqual([2, 4, 8, 16]);
+      await expect.poll(async () => (await host.status())[0]?.state).toBe("failed");
+
+      // Then it works again. None of it was about the account: nothing was fetched, and nothing lies beside its rows.
+      gateway.script("a", working);
+      await wallClock.advance(300_000);
+      await becomes(host, { a: "ready" });
+      expect((await agent.call("a_echo")).result).toBeDefined();
+      expect(new Set(published)).toEqual(new Set(["published a", "replaced a"]));
+      expect(await store.read((tx) => tx.overlays.list("ada"))).toEqual([]);
+      expect(gateway.snapshots).toBeLessThanOrEqual(3);
+    },
+  );
 
   it("R-6: what the gateway says of the moment is obeyed, and is no demand", async () => {
     const gateway = await gatewayWith({ a: 1, b: 1 });

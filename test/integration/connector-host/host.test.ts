@@ -243,7 +243,7 @@ describe("changes of authorization", () => {
     expect((await agentOf(host).call("a_echo")).error).toBeDefined();
   });
 
-  it("H-13 ★: a refreshed token replaces the route, and the call in flight finishes", async () => {
+  it("H-13 ★ item 1: a refreshed token replaces the route, and the call in flight finishes", async () => {
     const gateway = await gatewayWith({ a: 1 });
     const host = await hostOn(gateway, ["a"]);
     const events: string[] = [];
@@ -276,7 +276,7 @@ describe("changes of authorization", () => {
     expect(gateway.calls).toHaveLength(length);
   });
 
-  it("P-8 ★: a sign-out does not wait for an activation that hangs, and nothing of it is published later", async () => {
+  it("P-8 ★ item 12: a sign-out does not wait for an activation that hangs, and nothing of it is published later", async () => {
     const gateway = await gatewayWith({ a: 1 });
     const held: ConnectorCall[] = [];
     gateway.script("a", (call) => held.push(call));
@@ -348,6 +348,30 @@ describe("the store and the edges", () => {
     expect(generations.filter((g, i) => i > 0 && g <= (generations[i - 1] ?? 0) && g !== generations[i - 1])).toEqual(
       [],
     );
+  });
+
+  it("R-8: what happened is followed across a restart on the same folder, each event once and in order", async () => {
+    const gateway = await gatewayWith({ a: 1 });
+    const stateDirectory = await folder();
+    const read: [seq: number, kind: string][] = [];
+    const told: string[] = [];
+    for (let run = 0; run < 2; run += 1) {
+      const host = await hostOn(gateway, ["a"], { stateDirectory });
+      host.events.subscribe(({ kind }) => told.push(kind));
+      const after = read.at(-1)?.[0] ?? 0;
+      const reading = (async () => {
+        for await (const { seq, kind } of host.events.follow({ after })) read.push([seq, kind]);
+      })();
+      host.signIn("ada");
+      await becomes(host, { a: "ready" });
+      await host.close();
+      await reading;
+    }
+    expect(read.map(([seq]) => seq)).toEqual(read.map((_, i) => i + 1));
+    const notices = ["scope_activated", "scope_shut", "fenced", "superseded"];
+    expect(read.map(([, kind]) => kind)).toEqual(told.filter((kind) => !notices.includes(kind)));
+    expect(told.filter((kind) => kind === "scope_activated")).toHaveLength(2);
+    expect(told).toContain("observed");
   });
 
   it("P-7 ★: rows from an earlier run publish nothing by themselves", async () => {

@@ -1,0 +1,90 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { type CompiledStore, compileStore, type StoreProgram } from "../store/store-program.js";
+import { GROWTH } from "./growth-program.js";
+
+const counts = z.object({
+  heapBytes: z.number(),
+  fileBytes: z.number(),
+  rows: z.record(z.string(), z.number()),
+  activeScopes: z.number(),
+  queue: z.record(z.string(), z.number()),
+  keys: z.record(z.string(), z.number()),
+  routes: z.record(z.string(), z.number()),
+  lists: z.number(),
+  timers: z.number(),
+});
+
+const MiB = 2 ** 20;
+
+describe("what grows", () => {
+  let compiled: CompiledStore;
+  let directory: string;
+  let program: StoreProgram | undefined;
+
+  beforeAll(async () => {
+    compiled = await compileStore([
+      "reconcile/index.ts",
+      "auth-projection/index.ts",
+      "connector-host/routes/index.ts",
+      "connector-host/activation/index.ts",
+      "connector-host/host/housekeeping.ts",
+    ]);
+  });
+  afterAll(() => compiled.remove());
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), "growth-"));
+  });
+  afterEach(async () => {
+    program?.process.kill("SIGKILL");
+    await program?.ended;
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  /** What there is after some rounds, when everything that is bounded is full, and after many more. */
+  async function run(kind: "memory" | "sqlite", what: "logins" | "installs", warmUp: number, rounds: number) {
+    program = await compiled.start(GROWTH, kind, directory, what, String(warmUp), String(rounds));
+    await program.ended;
+    const [before, after, ...more] = program.lines;
+    expect(more).toEqual([]);
+    return { before: counts.parse(JSON.parse(before ?? "")), after: counts.parse(JSON.parse(after ?? "")) };
+  }
+
+  /** The same sizes, and no more memory or rows than chance explains. */
+  function expectNoGrowth({ before, after }: Awaited<ReturnType<typeof run>>): void {
+    const { heapBytes, fileBytes, rows, ...sizes } = after;
+    const { heapBytes: heapBefore, fileBytes: fileBefore, rows: rowsBefore, ...sizesBefore } = before;
+    expect(sizes).toEqual(sizesBefore);
+    for (const [kind, count] of Object.entries(rows)) {
+      expect([kind, count]).toEqual([kind, expect.toSatisfy((n: number) => n <= (rowsBefore[kind] ?? 0) * 1.02 + 20)]);
+    }
+    expect(heapBytes - heapBefore).toBeLessThan(MiB);
+    expect(fileBytes - fileBefore).toBeLessThan(MiB / 4);
+  }
+
+  it("R-11: does not, through 10,000 logins with three connectors each, of accounts of which most never come back", async () => {
+    const { before, after } = await run("memory", "logins", 1_000, 9_000);
+    expectNoGrowth({ before, after });
+    // 90 days of them, at six a day.
+    expect(after.rows["accounts"]).toBeLessThan(6 * 90);
+    expect(after.routes).toEqual({ published: 0, retiring: 0, scopes: 256, fences: 256 });
+    expect(after.keys["known"]).toBe(0);
+  }, 600_000);
+
+  it("R-11: does not on disk", async () => {
+    const { before, after } = await run("sqlite", "logins", 1_000, 400);
+    expectNoGrowth({ before, after });
+    expect(after.rows["accounts"]).toBeLessThan(6 * 90);
+  }, 600_000);
+
+  it("R-11: does not, through 10,000 connectors that one account installs and removes", async () => {
+    const { before, after } = await run("memory", "installs", 750, 2_500);
+    expectNoGrowth({ before, after });
+    expect(after.keys["known"]).toBe(1);
+    expect(after.rows).toMatchObject({ accounts: 1, convergence: 1 });
+    expect(after.routes).toMatchObject({ published: 1, scopes: 1, fences: 1 });
+  }, 600_000);
+});
