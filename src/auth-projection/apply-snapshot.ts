@@ -70,7 +70,7 @@ export async function applySnapshot<Tx extends ProjectionTx>(
     noted.push({ kind: "hold_accepted", reason: verdict.wentBackwards, revision: snapshot.revision });
   }
   await tx.projections.putAccount(advance(account, snapshot));
-  const after = await writeRows(tx, application, before, noted);
+  const after = await writeRows(tx, application, { before, epochBefore: account.applied?.epoch, noted });
   const settled = await settle(tx, application, { before, after, overlays });
   return { verdict, diagnostics: boundDiagnostics([...noted, ...snapshot.diagnostics]), ...settled };
 }
@@ -92,12 +92,19 @@ async function settle<Tx extends ProjectionTx>(
   return { changed, nextClearingAt };
 }
 
+/** What a snapshot is written over. */
+interface PresentRows {
+  readonly before: ReadonlyMap<string, ProjectionRow>;
+  /** The epoch that the account was in. */
+  readonly epochBefore: string | undefined;
+  readonly noted: ProjectionDiagnostic[];
+}
+
 /** Answers the account's rows as they are now. */
 async function writeRows<Tx extends ProjectionTx>(
   { projections }: Tx,
   { accountId, snapshot, now }: SnapshotApplication<Tx>,
-  present: ReadonlyMap<string, ProjectionRow>,
-  noted: ProjectionDiagnostic[],
+  { before: present, epochBefore, noted }: PresentRows,
 ): Promise<ReadonlyMap<string, ProjectionRow>> {
   const { epoch, revision } = snapshot;
   const left = new Map(present);
@@ -105,7 +112,8 @@ async function writeRows<Tx extends ProjectionTx>(
 
   const write = async (before: ProjectionRow | undefined, entry: SnapshotEntry): Promise<void> => {
     const differs = isChange(before, entry);
-    if (!differs && before !== undefined && isWritten(before, entry, snapshot)) return;
+    // Of thousands of connectors few change with a revision: the others cost no write.
+    if (!differs && before !== undefined && before.quarantined === entry.quarantined) return;
     const updatedAt = differs || before === undefined ? now : before.updatedAt;
     const row = { ...entry, accountId, epoch, revision, updatedAt };
     rows.set(entry.connectorKey, row);
@@ -115,7 +123,7 @@ async function writeRows<Tx extends ProjectionTx>(
   for (const entry of snapshot.entries) {
     const before = left.get(entry.connectorKey);
     left.delete(entry.connectorKey);
-    if (before !== undefined && before.epoch === epoch && hasFallen(before, entry)) {
+    if (before !== undefined && epochBefore === epoch && hasFallen(before, entry)) {
       const { connectorKey, connectionVersion: to } = entry;
       noted.push({ kind: "connection_version_decreased", connectorKey, from: before.connectionVersion, to });
     }
@@ -138,11 +146,6 @@ function isChange(before: ProjectionRow | undefined, entry: SnapshotEntry): bool
     (before?.connectionVersion ?? 0n) !== entry.connectionVersion ||
     before?.connectorVersion !== entry.connectorVersion
   );
-}
-
-/** The first fetch of a scope epoch mostly finds everything as it was left. */
-function isWritten(before: ProjectionRow, entry: SnapshotEntry, { epoch, revision }: Snapshot): boolean {
-  return before.epoch === epoch && before.revision === revision && before.quarantined === entry.quarantined;
 }
 
 function hasFallen(before: ProjectionRow, entry: SnapshotEntry): boolean {

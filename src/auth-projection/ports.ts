@@ -30,9 +30,11 @@ export interface ProjectionRow {
   readonly connectionId: string | undefined;
   /** 0 when the snapshot has no connection. Up to 2^64 - 1: stored as decimal text. */
   readonly connectionVersion: bigint;
-  /** An {@link AppliedSnapshot.epoch}. */
+  /** An {@link AppliedSnapshot.epoch}: that of the snapshot in which the row last changed. */
   readonly epoch: string;
-  /** Revision of the snapshot that was applied last. Stored as decimal text. */
+  /**
+   * Revision of that snapshot; how far the account is, its own row says ({@link AccountSyncRow.applied}). Stored as decimal text.
+   */
   readonly revision: bigint;
   readonly quarantined: QuarantineReason | undefined;
   /** When the state or the identity last changed; not touched by a snapshot that says the same again. */

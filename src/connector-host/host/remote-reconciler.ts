@@ -110,9 +110,13 @@ export class RemoteReconciler implements Reconciler {
     if (connector === undefined || !isOurs || connector.digest !== connection.digest) {
       throw refused(key, "it is not what was planned");
     }
-    const row = await store.read(async (tx) => {
-      const synchronized = await tx.projections.get(login.accountId, key);
-      return synchronized && effectiveRow(synchronized, await tx.overlays.get(login.accountId, key));
+    const { row, serverRevision } = await store.read(async ({ projections, overlays }) => {
+      const synchronized = await projections.get(login.accountId, key);
+      const account = await projections.account(login.accountId);
+      return {
+        row: synchronized && effectiveRow(synchronized, await overlays.get(login.accountId, key)),
+        serverRevision: account?.applied?.revision ?? 0n,
+      };
     });
     return {
       operationId: `runtime/${epoch}/${key}/${String(generation)}`,
@@ -122,7 +126,7 @@ export class RemoteReconciler implements Reconciler {
       release: connector.release,
       authorizationState: row?.state ?? "disconnected",
       connectionVersion: connection.connectionVersion,
-      serverRevision: row?.revision ?? 0n,
+      serverRevision,
     } as const;
   }
 }

@@ -87,9 +87,10 @@ describe("P-3: applying", () => {
     account.now += 500;
     expect((await account.apply(snapshot(2, [entry("github", members), entry("slack")]))).changed).toEqual(["github"]);
     expect(await account.store.rows("acc")).toMatchObject([
-      { updatedAt: 1_000_500 },
-      { updatedAt: 1_000_000, revision: 2n },
+      { updatedAt: 1_000_500, revision: 2n },
+      { updatedAt: 1_000_000, revision: 1n },
     ]);
+    expect((await account.store.account("acc"))?.applied?.revision).toBe(2n);
   });
 
   it("P-4: the planner is not asked when nothing changed", async () => {
@@ -117,7 +118,11 @@ describe("P-3: applying", () => {
       });
     expect(await again(snapshot(1, body))).toMatchObject({ verdict: { reason: "first_fetch" }, changed: [] });
     expect(written).toEqual([]);
-    await again(snapshot(1, [entry("github"), entry("slack", { connectionVersion: -1 })]));
+    // Nor under a greater revision, or another epoch: of thousands of connectors few change at a time.
+    await again(snapshot(2, body));
+    await again(snapshot(1, body, { epoch: "new" }));
+    expect(written).toEqual([]);
+    await again(snapshot(2, [entry("github"), entry("slack", { connectionVersion: -1 })], { epoch: "new" }));
     expect(written).toMatchObject([{ connectorKey: "slack", quarantined: "invalid_member" }]);
   });
 
@@ -228,6 +233,14 @@ describe("P-5: connection versions", () => {
       diagnostics: [{ kind: "connection_version_decreased", connectorKey: "github", from: 4n, to: 3n }],
     });
     expect(await account.store.rows("acc")).toMatchObject([{ connectionVersion: 3n }]);
+  });
+
+  it("P-5: it falls within an epoch, whenever its row was last written", async () => {
+    const account = new Account();
+    await account.apply(snapshot(1, [entry("github", { connectionVersion: 4 })]));
+    await account.apply(snapshot(1, [entry("github", { connectionVersion: 4 })], { epoch: "new" }));
+    const fallen = await account.apply(snapshot(2, [entry("github", { connectionVersion: 3 })], { epoch: "new" }));
+    expect(fallen.diagnostics).toMatchObject([{ kind: "connection_version_decreased", from: 4n, to: 3n }]);
   });
 
   it.each([
