@@ -144,8 +144,41 @@ export interface ErrorDetails {
   listen_failed: { readonly address: string; readonly reason: string };
   /** An authorization snapshot can't be read as a whole. Single bad entries are quarantined instead. */
   invalid_snapshot: { readonly reason: string };
+  /** An answer about an authorization session can't be read. */
+  invalid_session: { readonly reason: string };
+  /**
+   * The account's control plane refused a request. `controlCode` and `controlMessage` are its own words, for people; the message
+   * is left out where it could repeat what was sent. `retryable` is what it says of a repetition, if it says anything.
+   */
+  control_plane_error: AnswerHints & {
+    readonly status: number;
+    readonly controlCode: string | undefined;
+    /** At most 512 characters, without control characters. */
+    readonly controlMessage: string | undefined;
+    readonly retryable: boolean | undefined;
+  };
+  /**
+   * Another authorization or disconnect of the connector is under way in this process. `clientRequestId` is that flow's; absent
+   * when it is no flow.
+   */
+  authorization_in_progress: { readonly connectorKey: string; readonly clientRequestId?: string | undefined };
+  /**
+   * An authorization flow ended without a connection. `reason` is one of the flow's own words, `errorCode` the provider's or the
+   * control plane's.
+   */
+  authorization_failed: {
+    readonly connectorKey: string;
+    readonly reason: string;
+    readonly errorCode?: string | undefined;
+  };
+  /** The login ended while its account was authorizing or disconnecting a connector. A flow goes on at its next login. */
+  login_ended: { readonly connectorKey: string };
   /** A published description of a connector version is refused. `member` names the place. */
   invalid_release: { readonly member: string; readonly reason: string };
+  /** A registered server, or a managed program, is refused. `member` names the place. */
+  invalid_registration: { readonly member: string; readonly reason: string };
+  /** Two connectors have the same key. `places` names both, as whoever joined them called them. */
+  duplicate_connector: { readonly connectorKey: string; readonly places: readonly [string, string] };
   /** The requests that a scripted server received were not those of its script. Each is described without its values. */
   script_violated: {
     /** The first 50 of them. */
@@ -161,6 +194,11 @@ export interface ErrorDetails {
   authorization_required: { readonly connectorKey: string; readonly reauthorize: boolean };
   /** The account's session is missing, or its server refuses it. `status` is the refusal; absent when nothing was sent. */
   account_not_ready: { readonly status?: number | undefined };
+  /**
+   * The desktop side of a relay made no request (`not_sent`). `reason` is one of the relay's own words, such as `unauthorized`,
+   * `not_leased` or `lease_ended`.
+   */
+  relay_refused: { readonly reason: string; readonly detail: string };
   /** A connector has no usable route now. */
   route_unavailable: {
     readonly connectorKey: string;

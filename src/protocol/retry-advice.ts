@@ -73,7 +73,7 @@ export function retryAdvice(error: unknown, situation: RetrySituation): RetryAdv
   // The server works on the call, whatever became of a look at its task.
   if (error.details.taskId !== undefined && !mayRepeat(situation)) return { kind: "never" };
   if (needsAuthorization(error)) return { kind: "after_authorization" };
-  if (!isPassing(error) && !isFullQueue(error)) {
+  if (!isPassing(error) && !isFullQueue(error) && !isFullRelay(error)) {
     return error.delivery === "unknown" && !mayRepeat(situation) ? { kind: "ask" } : { kind: "never" };
   }
   if (deliveryBehind(error) === "unknown" && !mayRepeat(situation)) return { kind: "ask" };
@@ -104,6 +104,11 @@ function needsAuthorization(error: AnyRemoteConnectorError): boolean {
 
 function isFullQueue(error: AnyRemoteConnectorError): boolean {
   return error.code === "limit_exceeded" && error.details.option === "maxQueuedRequests";
+}
+
+/** The other side of a relay had no place for the request, or no time: it made none. */
+function isFullRelay(error: AnyRemoteConnectorError): boolean {
+  return error.code === "relay_refused" && (error.details.reason === "busy" || error.details.reason === "timeout");
 }
 
 /**

@@ -1,4 +1,5 @@
 import { type ErrorCode, isRemoteConnectorError } from "../../errors.js";
+import { parseRetryAfter } from "../../protocol/index.js";
 import type { FlowReason } from "../ports.js";
 
 /** What a failed request to the control plane means for its flow. */
@@ -43,4 +44,13 @@ export function classifyFailure(error: unknown): FlowFailure {
   if (!ON_THE_WAY.has(errorCode)) return { kind: "lasting", reason: "invalid_answer", errorCode };
   const lasts = isRemoteConnectorError(error, "connect_failed") && error.details.lasting === true;
   return { kind: lasts ? "lasting" : "passing", reason: "unreachable", errorCode };
+}
+
+const LONGEST_ASKED_MS = 60_000;
+
+/** How long to pause after a failure: as long as was meant, or as the control plane asks for, up to a minute. Pure. */
+export function pauseAfter(error: unknown, ownMs: number, nowMs: number): number {
+  if (!isRemoteConnectorError(error, "control_plane_error")) return ownMs;
+  const askedMs = parseRetryAfter(error.details.retryAfter, nowMs) ?? 0;
+  return Math.max(ownMs, Math.min(askedMs, LONGEST_ASKED_MS));
 }

@@ -1,7 +1,7 @@
 import { RemoteConnectorError } from "../../errors.js";
 import { between, doubled } from "../backoff.js";
 import type { ProjectionRow, ProjectionTx } from "../ports.js";
-import { classifyFailure } from "./classify-failure.js";
+import { classifyFailure, pauseAfter } from "./classify-failure.js";
 import { Deferred } from "./deferred.js";
 import { CONVERGE_MS, LAST_WORD_MS } from "./flow-outcome.js";
 import type { LaneHolder } from "./flow-run.js";
@@ -82,7 +82,7 @@ export class Disconnecting<Tx extends ProjectionTx> implements LaneHolder {
         return row;
       } catch (error) {
         const longest = doubled(attempt, 1_000, 60_000);
-        const delayMs = between(longest / 2, longest, random);
+        const delayMs = pauseAfter(error, between(longest / 2, longest, random), clock.now());
         waited = Math.max(waited + delayMs, clock.now() - startedAt + delayMs);
         if (signal.aborted || classifyFailure(error).kind !== "passing" || waited > PATIENCE_MS) throw error;
         this.#pace.later(delayMs);

@@ -2,7 +2,7 @@ import { deliveryOf, isRemoteConnectorError } from "../../errors.js";
 import { between, doubled, type Random } from "../backoff.js";
 import type { WallClock } from "../clock.js";
 import type { FlowRow } from "../ports.js";
-import { classifyFailure, type FlowFailure } from "./classify-failure.js";
+import { classifyFailure, type FlowFailure, pauseAfter } from "./classify-failure.js";
 import { Deferred } from "./deferred.js";
 import type { FlowNews } from "./decide-flow.js";
 import type { Pace } from "./pace.js";
@@ -97,7 +97,7 @@ export class FlowRequests {
         ? failure.kind !== "lasting"
         : failure.kind === "passing" && clock.now() - row.createdAt < PATIENCE_MS;
       if (!goesOn) return this.#refused(error, failure);
-      this.#retryLater();
+      this.#retryLater(error);
       return undefined;
     }
   }
@@ -115,7 +115,7 @@ export class FlowRequests {
       if (signal.aborted) return undefined;
       const isLast = isHasty || this.#failures + 1 >= END_ATTEMPTS;
       if (!isLast && classifyFailure(error).kind === "passing") {
-        this.#retryLater();
+        this.#retryLater(error);
         return undefined;
       }
     }
@@ -123,7 +123,7 @@ export class FlowRequests {
   }
 
   async #look(row: FlowRow, sessionId: string, signal: AbortSignal): Promise<FlowNews | undefined> {
-    const { sessions, pace } = this.#options;
+    const { sessions, pace, clock } = this.#options;
     try {
       const session = await sessions.observe({ sessionId, connectorVersion: row.connectorVersion }, signal);
       this.#failures = 0;
@@ -135,7 +135,7 @@ export class FlowRequests {
       const failure = classifyFailure(error);
       if (failure.kind === "lasting") return this.#refused(error, failure);
       this.#failures += 1;
-      pace.later(doubled(this.#failures, LOOK_MS, LONGEST_LOOK_MS));
+      pace.later(pauseAfter(error, doubled(this.#failures, LOOK_MS, LONGEST_LOOK_MS), clock.now()));
       return undefined;
     }
   }
@@ -168,7 +168,7 @@ export class FlowRequests {
         return undefined;
       }
       if (failure.kind === "passing" && delivery !== "unknown") {
-        this.#retryLater();
+        this.#retryLater(error);
         return undefined;
       }
       this.#wipe();
@@ -196,11 +196,11 @@ export class FlowRequests {
     return { kind: "refused", reason, errorCode };
   }
 
-  #retryLater(): void {
-    const { pace, random } = this.#options;
+  #retryLater(error: unknown): void {
+    const { pace, random, clock } = this.#options;
     this.#failures += 1;
     const longest = doubled(this.#failures, 1_000, 60_000);
-    pace.later(between(longest / 2, longest, random));
+    pace.later(pauseAfter(error, between(longest / 2, longest, random), clock.now()));
   }
 
   #wipe(): void {

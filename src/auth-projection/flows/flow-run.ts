@@ -1,12 +1,11 @@
-import { effectiveRow } from "../decide-overlay.js";
 import type { FlowRow, ProjectionTx } from "../ports.js";
 import { between, doubled } from "../backoff.js";
 import { decideFlow, FLOW_LIFETIME_MS, type FlowNews, isFinished } from "./decide-flow.js";
 import { FlowOutcome } from "./flow-outcome.js";
+import { FlowRecord } from "./flow-record.js";
 import { FlowRequests } from "./flow-requests.js";
 import type { FlowsConfig } from "./flows-options.js";
 import { Pace } from "./pace.js";
-import { pruneFlows } from "./prune-flows.js";
 import type { HeldSecret } from "./secret.js";
 import { type AuthorizationSession, isOpen } from "./session.js";
 
@@ -32,10 +31,6 @@ export interface FlowRunOptions<Tx extends ProjectionTx> {
   readonly predecessor: LaneHolder | undefined;
 }
 
-const SAVE_ATTEMPTS = 5;
-/** How long a flow waits for the first snapshot of its login. */
-const READY_PATIENCE_MS = 5_000;
-
 /**
  * One flow of one login, from its row to its end: it asks, looks, and writes down what comes of it. It goes on by itself, and
  * ends with the login, which leaves its row to be resumed.
@@ -48,13 +43,11 @@ export class FlowRun<Tx extends ProjectionTx> implements LaneHolder {
   readonly settled: Promise<void>;
   readonly #config: FlowsConfig<Tx>;
   readonly #pace: Pace;
-  /** Between attempts to write the row. */
-  readonly #savePace: Pace;
+  readonly #record: FlowRecord<Tx>;
   readonly #requests: FlowRequests;
   /** Aborts the request that runs. */
   #request = new AbortController();
   #row: FlowRow;
-  #isWritten: boolean;
   #wanted: CancelReason | undefined;
   /** Somebody waits for it to leave. */
   #isHurried = false;
@@ -67,9 +60,8 @@ export class FlowRun<Tx extends ProjectionTx> implements LaneHolder {
     const { clock, random, sessions } = config;
     this.#config = config;
     this.#row = row;
-    this.#isWritten = isResumed;
+    this.#record = new FlowRecord(config, isResumed);
     this.#pace = new Pace(clock);
-    this.#savePace = new Pace(clock);
     this.outcome = new FlowOutcome(clock);
     this.#requests = new FlowRequests({ sessions, pace: this.#pace, clock, random, isResumed });
     // Who gave the secret hears of it by the outcome.
@@ -116,7 +108,7 @@ export class FlowRun<Tx extends ProjectionTx> implements LaneHolder {
     // The end of its session is what is wanted.
     if (this.#row.state !== "cancelling") this.#request.abort(new Error("The flow was cancelled."));
     this.#pace.nudge();
-    if (!this.#isWritten) this.#savePace.hurry();
+    if (!this.#record.isWritten) this.#record.hurry();
   }
 
   /** Ends the work on it, and leaves its row as it is. */
@@ -127,13 +119,13 @@ export class FlowRun<Tx extends ProjectionTx> implements LaneHolder {
     this.#request.abort(error);
     this.#cancelDeadline();
     this.#pace.nudge();
-    this.#savePace.hurry();
+    this.#record.stop();
   }
 
   async #run(predecessor: LaneHolder | undefined): Promise<void> {
     await predecessor?.makeRoom("replaced");
     try {
-      if (!this.#isWritten) await this.#open();
+      if (!this.#record.isWritten) await this.#open();
     } catch (error) {
       this.#isStopped = true;
       this.outcome.leave(error);
@@ -149,32 +141,16 @@ export class FlowRun<Tx extends ProjectionTx> implements LaneHolder {
     const row = this.#row;
     this.#requests.end(row.state === "connected" ? undefined : this.outcome.failed(row, this.#requests.lastError));
     // Whatever it came to at the control plane, the snapshot says.
-    if (this.#isWritten && row.state !== "connected") this.#config.sync.wake();
+    if (this.#record.isWritten && row.state !== "connected") this.#config.sync.wake();
   }
 
   /** The row comes before the first request. Rejects with what the store rejects with. */
   async #open(): Promise<void> {
-    const { store, clock, login, logins, sync } = this.#config;
-    // What the first snapshot shows was there before, and must not pass for what comes of this.
-    this.#savePace.later(READY_PATIENCE_MS);
-    void sync.ready.then(() => this.#savePace.hurry());
-    await this.#savePace.wait();
+    await this.#record.ready();
     if (this.#isStopped) return;
-    if (this.#wanted !== undefined) {
-      this.#row = decideFlow(this.#row, { kind: "cancel", reason: this.#wanted }, clock.now());
-      return;
-    }
-    const { accountId } = login;
-    this.#row = await store.write(async (tx) => {
-      await pruneFlows(tx, accountId, clock.now());
-      const before = await tx.projections.get(accountId, this.#row.connectorKey);
-      const priorConnectionId = before?.state === "connected" ? before.connectionId : undefined;
-      const row = { ...this.#row, priorConnectionId };
-      if (logins.isCurrent(login)) await tx.flows.put(row);
-      return row;
-    });
-    this.#isWritten = true;
-    this.#notify(this.#row);
+    const reason = this.#wanted;
+    if (reason === undefined) this.#row = await this.#record.open(this.#row);
+    else this.#row = decideFlow(this.#row, { kind: "cancel", reason }, this.#config.clock.now());
   }
 
   /** What happens next: what was asked for, what the clock or the account's rows say, or what a request brings. */
@@ -184,7 +160,7 @@ export class FlowRun<Tx extends ProjectionTx> implements LaneHolder {
     if (wanted !== undefined) return { kind: "cancel", reason: wanted };
     const time: FlowNews = { kind: "time", overdue: this.#isOverdue };
     if (this.#changes(time)) return time;
-    const shown = await this.#shown();
+    const shown = await this.#record.shown(this.#row.connectorKey);
     if (shown !== undefined && this.#changes(shown)) return shown;
     if (!this.#pace.isDue) {
       await this.#pace.wait();
@@ -222,21 +198,6 @@ export class FlowRun<Tx extends ProjectionTx> implements LaneHolder {
     if (nextAction?.type === "redirect") this.#requests.dropSecret();
   }
 
-  async #shown(): Promise<FlowNews | undefined> {
-    const { store, login, onTrouble } = this.#config;
-    const { connectorKey } = this.#row;
-    try {
-      const row = await store.read(async (tx) => {
-        const synchronized = await tx.projections.get(login.accountId, connectorKey);
-        return synchronized && effectiveRow(synchronized, await tx.overlays.get(login.accountId, connectorKey));
-      });
-      return row?.state === "connected" ? { kind: "shown", connectionId: row.connectionId } : undefined;
-    } catch (error) {
-      onTrouble(error);
-      return undefined;
-    }
-  }
-
   #changes(news: FlowNews): boolean {
     return decideFlow(this.#row, news, this.#config.clock.now()) !== this.#row;
   }
@@ -252,44 +213,13 @@ export class FlowRun<Tx extends ProjectionTx> implements LaneHolder {
       if (before.state !== "starting" || next.state !== "waiting") this.#pace.hurry();
     }
     if (next.state === "authorized" || next.state === "cancelling") this.#limit();
-    await this.#save(next);
+    await this.#record.save(next);
     // Nobody is sent anywhere, or told of a grant, before that is written down.
     if (this.#isStopped) return;
     if (news.kind === "session") this.#tell(news.session);
     if (next.state === "authorized" || next.state === "connected") {
       this.#requests.taken();
       this.outcome.granted(next);
-    }
-  }
-
-  /** A row that can't be written now is written a little later; a flow whose row stays behind is resumed, and ends again. */
-  async #save(row: FlowRow): Promise<void> {
-    const { store, login, logins, onTrouble } = this.#config;
-    for (let attempt = 1; attempt <= SAVE_ATTEMPTS; attempt += 1) {
-      try {
-        await store.write(async (tx) => {
-          if (logins.isCurrent(login)) await tx.flows.put(row);
-        });
-        this.#notify(row);
-        return;
-      } catch (error) {
-        if (this.#isStopped) return;
-        onTrouble(error);
-        this.#savePace.later(doubled(attempt, 500, 8_000));
-        await this.#savePace.wait();
-      }
-    }
-  }
-
-  #notify(row: FlowRow): void {
-    if (this.#isStopped) return;
-    try {
-      this.#config.onChange(row);
-    } catch (error) {
-      // It listens, and decides nothing.
-      queueMicrotask(() => {
-        throw error;
-      });
     }
   }
 

@@ -5,7 +5,6 @@ import {
   type Login,
   LoginGuard,
   Readiness,
-  type SyncEvent,
 } from "../../auth-projection/index.js";
 import { Controller, type ReconcileEvents } from "../../reconcile/index.js";
 import { ActivationMemory } from "../activation/index.js";
@@ -35,6 +34,7 @@ import { PublicationFeed, type PublicationListener } from "./publication-feed.js
 import { RemoteReconciler } from "./remote-reconciler.js";
 import { RouteFaults } from "./route-faults.js";
 import { watchRoutes } from "./route-watch.js";
+import { SyncFollower } from "./sync-follower.js";
 import { StatusReader } from "./status-reader.js";
 import { UnwrittenNews } from "./unwritten-news.js";
 
@@ -66,8 +66,6 @@ export class ConnectorHost {
   #server: LocalServer | undefined;
   #control: { close(): Promise<void> } | undefined;
   #session: AccountSession | undefined;
-  /** The last fetch of the account's authorization failed. */
-  #syncFailed = false;
   /** The endings of sessions that are over. */
   readonly #ending = new Set<Promise<void>>();
   #closing: Promise<void> | undefined;
@@ -196,7 +194,18 @@ export class ConnectorHost {
     this.#memory.switchLogin(login.generation);
     const scopeEpoch = this.#controller.activateScope(scope);
     this.#routes.openScope(scope, scopeEpoch);
-    this.#syncFailed = false;
+    const follower = new SyncFollower({
+      scope,
+      scopeEpoch,
+      news: this.#news,
+      faults: this.#faults,
+      logger: this.#config.logger,
+      wake: () => this.#controller.wake(scope),
+      statuses: () => this.#statuses.all(scope),
+      refetch: (onceFor) => {
+        if (this.#session?.scopeEpoch === scopeEpoch) this.#session.sync.wake({ onceFor });
+      },
+    });
     try {
       this.#session = new AccountSession({
         config: this.#config,
@@ -207,7 +216,7 @@ export class ConnectorHost {
         scope,
         scopeEpoch,
         onChanged: (tx, keys) => this.#controller.planInTx(tx, scope, keys),
-        onEvent: (event) => this.#onSync(scope, scopeEpoch, event),
+        onEvent: (event) => follower.onEvent(event),
         convergence: watchRoutes({
           scope,
           clock: this.#config.wallClock,
@@ -350,33 +359,6 @@ export class ConnectorHost {
 
   #scopeOf({ login }: Binding): string | undefined {
     return login !== undefined && this.#logins.isCurrent(login) ? accountScope(login.accountId) : undefined;
-  }
-
-  #onSync(scope: string, scopeEpoch: string, event: SyncEvent): void {
-    const { logger } = this.#config;
-    if (event.kind === "applied" || event.kind === "confirmed") {
-      // After a failure too: what could not be written or published then is looked at anew.
-      const hadNews = this.#news.clear();
-      if (event.becameReady || this.#syncFailed || hadNews) this.#controller.wake(scope);
-      this.#syncFailed = false;
-      this.#resyncMismatched().catch((error: unknown) => logger.warn("Connectors could not be looked at.", { error }));
-    }
-    if (event.kind === "failed") {
-      this.#syncFailed = true;
-      const { unapplied, ...fields } = event;
-      if (unapplied !== undefined) this.#faults.onUnapplied(scopeEpoch, unapplied);
-      logger.warn("The account's authorization could not be read.", { ...fields });
-    } else {
-      logger.debug("The account's authorization was read.", { ...event, scope });
-    }
-  }
-
-  /** An authorization for another release may be one that the control plane is about to correct: it is asked once more. */
-  async #resyncMismatched(): Promise<void> {
-    const session = this.#session;
-    for (const { connectorKey, reason } of await this.status()) {
-      if (reason === "release_mismatch") session?.sync.wake({ onceFor: `release_mismatch ${connectorKey}` });
-    }
   }
 
   #onPublication(changes: readonly PublicationChange<RemoteMcpClient>[]): void {

@@ -53,7 +53,10 @@ async function withSecrets(options: Partial<ConnectorHostOptions> = {}, stateDir
 }
 
 /** A host before a gateway whose connector `a` is authorized at a provider. */
-async function withProvider(server: AuthorizationServerOptions = {}): Promise<Stage & { server: AuthorizationServer }> {
+async function withProvider(
+  server: AuthorizationServerOptions = {},
+  stateDirectory?: string,
+): Promise<Stage & { server: AuthorizationServer }> {
   const provider = await AuthorizationServer.start({ clients: [CLIENT], ...server });
   cleanup.add(() => provider.close());
   const isTaken = (header = ""): boolean => provider.isValid(header.replace("Bearer ", ""));
@@ -61,7 +64,7 @@ async function withProvider(server: AuthorizationServerOptions = {}): Promise<St
   const { clientId, clientSecret } = CLIENT;
   const authorizing = { kind: "oauth", issuer: provider.issuer, clientId, clientSecret } as const;
   const gateway = await startGateway(cleanup, [authorizingConnector("a", upstream.url, authorizing)]);
-  return { ...(await hostOn(gateway, ["a"])), server: provider };
+  return { ...(await hostOn(gateway, ["a"], {}, stateDirectory)), server: provider };
 }
 
 async function hostOn(
@@ -89,7 +92,7 @@ async function hostOn(
     published.push(`${kind} ${connectorKey}@${String(generation)}`),
   );
   host.signIn("ada");
-  return { gateway, host, published: published, logged };
+  return { gateway, host, published, logged };
 }
 
 async function fault(gateway: Gateway, what: GatewayFault): Promise<void> {
@@ -226,6 +229,22 @@ describe("P-11: an authorization through the host", () => {
     await expect
       .poll(async () => (await host.authorizations()).map(({ state }) => state), { timeout: 10_000 })
       .toEqual(["connected"]);
+  });
+
+  it("P-10 ★: a host that ends leaves it to the next one on the same folder, which publishes", async () => {
+    const stateDirectory = await parties.folder();
+    const { gateway, host, server } = await withProvider({}, stateDirectory);
+    const started = await host.authorize("a");
+    if (started.nextAction?.type !== "redirect") throw new Error("nobody is sent anywhere");
+    await host.close();
+    await expect(started.result).rejects.toMatchObject({ code: "login_ended" });
+    await visit(started.nextAction.url);
+    expect(server.tokens.length).toBeGreaterThan(0);
+    const next = await hostOn(gateway, ["a"], {}, stateDirectory);
+    await expect.poll(() => statesOf(next.host), { timeout: 10_000 }).toMatchObject({ a: "ready" });
+    await expect
+      .poll(() => next.host.authorizations(), { timeout: 10_000 })
+      .toMatchObject([{ state: "connected", clientRequestId: started.clientRequestId }]);
   });
 
   it("P-11: a release that the account's authorization is not for is told", async () => {

@@ -24,6 +24,12 @@ describe("retryAdvice", () => {
       { kind: "never" },
     ],
     ["a full queue", fault("limit_exceeded", "not_sent", { option: "maxQueuedRequests", limit: 1 }), { kind: "now" }],
+    ["a full relay", fault("relay_refused", "not_sent", { reason: "busy", detail: "" }), { kind: "now" }],
+    [
+      "a lease that has ended",
+      fault("relay_refused", "not_sent", { reason: "lease_ended", detail: "" }),
+      { kind: "never" },
+    ],
     ["an answer that is too large", fault("limit_exceeded", "answered", { option: "o", limit: 1 }), { kind: "never" }],
     ["an argument", fault("invalid_argument", "not_sent", { argument: "", reason: "" }), { kind: "never" }],
     ["a tool's own refusal", peer(-32602), { kind: "never" }],

@@ -789,6 +789,20 @@ describe("what an earlier process left", () => {
     expect(world.sessions.count("observe")).toBeGreaterThan(3);
   });
 
+  it.each(["connected", "failed", "cancelled"] as const)("P-10: one that is %s is over", async (state) => {
+    await world.leave({
+      state,
+      sessionId: "s-9",
+      connectionId: "c-1",
+      reason: state === "connected" ? undefined : "replaced",
+    });
+    await ready();
+    await waiting();
+    expect(world.sessions.asked).toEqual(["begin r-1"]);
+    expect(world.routes.waiting).toEqual([]);
+    expect(world.changes.map(({ clientRequestId }) => clientRequestId)).toEqual(["r-1", "r-1"]);
+  });
+
   it("P-10: a session that was to be ended is ended", async () => {
     await world.leave({ state: "cancelling", sessionId: "s-9", reason: "replaced" });
     world.login();
@@ -938,6 +952,13 @@ describe("a disconnect", () => {
     await world.flows.disconnect("github");
     expect(world.sessions.asked).toEqual(["begin r-1", "disconnect github"]);
     expect(result.error).toMatchObject({ details: { reason: "disconnected" } });
+  });
+
+  it("P-12: two at once ask once, and have one result", async () => {
+    const { flows } = world;
+    const both = await Promise.all([flows.disconnect("github"), flows.disconnect("github")]);
+    expect(both[0]).toBe(both[1]);
+    expect(world.sessions.asked).toEqual(["disconnect github"]);
   });
 
   it("P-12: two at once are one; a flow may begin when the control plane has answered, or waits for that", async () => {

@@ -89,3 +89,10 @@ it("P-8: the end of the login destroys the connections, and leaves no listener",
   expect(getEventListeners(signal, "abort")).toEqual([]);
   await client.close();
 });
+
+it("P-8: a closed client asks nothing", async () => {
+  const { client, exchange } = setUp();
+  await client.close();
+  await expect(client.observe(known, never)).rejects.toMatchObject({ code: "cancelled", delivery: "not_sent" });
+  expect(exchange.requests).toEqual([]);
+});
