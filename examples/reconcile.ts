@@ -46,8 +46,10 @@ await sites.set("home", undefined);
 await show();
 
 const { run_started: runs, failed } = controller.metrics().events;
-await sites.close();
+const last = await controller.events.position();
 for await (const event of controller.events.follow({ after: 0 })) {
   console.log(event.seq, event.kind, "key" in event ? event.key : "");
+  if (event.seq === last) break;
 }
+await sites.close();
 console.log(`${String(runs)} runs, ${String(failed)} failed`);

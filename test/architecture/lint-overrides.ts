@@ -27,7 +27,11 @@ export function lintOverrides(table: Readonly<Record<string, FolderRule>>): read
       return `!${path.startsWith(".") ? path : `./${path}`}`;
     });
     // A folder inside another may import the outer one's files.
-    const group = [file ? "./**" : "../**", ...(folder.includes("/") ? ["!../*.js"] : []), ...allowed];
+    const outer = folder
+      .split("/")
+      .slice(1)
+      .map((_, i) => `!${"../".repeat(i + 1)}*.js`);
+    const group = [file ? "./**" : "../**", ...outer, ...allowed];
     const message = `The table of folders does not let ${folder} import this.`;
     const patterns = [{ group, message }, ...(rule.pure === true ? [{ group: ["node:*"], message }] : [])];
     return {

@@ -147,8 +147,7 @@ function assertDiscovered(discovered: DiscoverResult, release: Release): void {
 function explain(error: unknown, release: Release): unknown {
   const demand = readAuthorizationDemand(error);
   if (demand === undefined) return error;
-  if (release.authorization.kind === "none")
-    return unusable(release, "it asks for an authorization it has none of", error);
+  if (release.authorization.kind === "none") return misplacedDemand(release, error);
   return authorizationRequired(release, demand.reauthorize, error);
 }
 
@@ -163,6 +162,11 @@ function authorizationRequired(
     details: { connectorKey: connectorId, reauthorize },
     cause,
   });
+}
+
+/** A connector that needs no authorization has asked for one: a fault of its integration, not of the account. */
+export function misplacedDemand(release: Release, cause: unknown): RemoteConnectorError<"invalid_answer"> {
+  return unusable(release, "it asks for an authorization it has none of", cause);
 }
 
 function unusable({ connectorId }: Release, reason: string, cause?: unknown): RemoteConnectorError<"invalid_answer"> {

@@ -59,6 +59,7 @@ function countsByCode(error: AnyRemoteConnectorError): boolean {
   }
   if (isRemoteConnectorError(error, "unexpected_answer")) return !isPassing(error.details.status);
   // One that was not sent met our own full queue; otherwise an answer was too large.
+  if (isRemoteConnectorError(error, "relay_refused")) return error.details.reason === "invalid_request";
   if (isRemoteConnectorError(error, "limit_exceeded")) return error.delivery !== "not_sent";
   return !PASSING_CODES.has(error.code);
 }

@@ -1,5 +1,6 @@
 export {
   activateRemote,
+  misplacedDemand,
   type RemoteActivation,
   type RemoteActivationRequest,
   type RemoteActivationPorts,

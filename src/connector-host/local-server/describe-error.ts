@@ -107,6 +107,7 @@ const FACTS: { readonly [C in ErrorCode]?: (details: ErrorDetails[C]) => JsonObj
   limit_exceeded: ({ option, limit }) => ({ option, limit }),
   not_admitted: ({ reason }) => ({ reason }),
   peer_error: ({ retryAfter, httpStatus }) => ({ ...retryFacts(retryAfter), httpStatus }),
+  relay_refused: ({ reason }) => ({ reason }),
   route_unavailable: ({ connectorKey, state, nextAttemptAt }) => ({ connectorKey, state, nextAttemptAt }),
   timeout: ({ phase, option, limitMs }) => ({ phase, option, limitMs }),
   unexpected_answer: ({ retryAfter, status }) => ({ ...retryFacts(retryAfter), httpStatus: status }),

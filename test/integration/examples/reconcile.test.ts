@@ -88,15 +88,7 @@ it("the page about reconcile has the example, and the program that uses it runs"
   ]);
   const kindsOf = (key: string): (string | undefined)[] =>
     lines.filter((line) => line.endsWith(` ${key}`)).map((line) => line.split(" ")[1]);
-  expect(kindsOf("home")).toEqual([
-    "planned",
-    "run_started",
-    "observed",
-    "fenced",
-    "planned",
-    "run_started",
-    "removed",
-  ]);
+  expect(kindsOf("home")).toEqual(["planned", "run_started", "observed", "planned", "run_started", "removed"]);
   expect(kindsOf("shop")).toEqual(["planned", "run_started", "observed", "planned", "run_started", "observed"]);
   expect(lines.at(-1)).toBe("4 runs, 0 failed");
 });

@@ -26,6 +26,9 @@ describe("resolveListenOptions", () => {
     [{ port: -1 }, { option: "port" }],
     [{ port: 65_536 }, { option: "port" }],
     [{ port: 1.5 }, { option: "port" }],
+    [{ socketPath: "" }, { option: "socketPath" }],
+    [{ socketPath: "/x", port: 0 }, { option: "socketPath" }],
+    [{ socketPath: "/x", host: "127.0.0.1" }, { option: "socketPath" }],
     [{ headersTimeoutMs: 0 }, { option: "headersTimeoutMs" }],
     [{ closeTimeoutMs: Number.NaN }, { option: "closeTimeoutMs" }],
   ])("H-20: refuses %j by name", (options, details) => {

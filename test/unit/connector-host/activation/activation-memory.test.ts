@@ -49,7 +49,7 @@ describe("H-10: the activation memory", () => {
     expect(memory.size).toBe(0);
   });
 
-  it("takes and gives nothing before a login, of another login, or after close", () => {
+  it("★ item 20: takes and gives nothing before a login, of another login, or after close", () => {
     const memory = new ActivationMemory();
     expect(memory.remember(IDENTITY, 1, list())).toBe(false);
     memory.switchLogin(1);
@@ -74,7 +74,7 @@ describe("H-10: the activation memory", () => {
     expect(memory.remember(IDENTITY, 4, list())).toBe(false);
   });
 
-  it("holds 256 lists, or as many as routes are published; the least recently used goes first", () => {
+  it("★ item 20: holds 256 lists, or as many as routes are published; the least recently used goes first", () => {
     let published = 0;
     const memory = memoryOf(1, () => published);
     const at = (index: number): ActivationIdentity => ({ ...IDENTITY, connectorKey: `c${String(index)}` });

@@ -67,6 +67,7 @@ describe("R-4, R-6: what counts against a connector", () => {
     ["a store that can't be used", fault("store_unavailable", { path: "", reason: "" })],
     ["a store that another process holds", fault("store_in_use", { path: "" })],
     ["a store of a newer version", fault("store_newer_format", { path: "", found: 2, known: 1 })],
+    ["a relay without a lease for it", fault("relay_refused", { reason: "unauthorized", detail: "" }, "not_sent")],
     ["our own full queue", fault("limit_exceeded", { option: "maxQueuedRequests", limit: 1 }, "not_sent")],
   ])("%s does not", (_, error) => {
     expect(classifyActivationFault(error, NOW)).toEqual({ counts: false });
@@ -81,6 +82,7 @@ describe("R-4, R-6: what counts against a connector", () => {
     ["a server without our revision", fault("unsupported_version", { supported: [], ours: [] }, "answered")],
     ["a server without tools", fault("unsupported", { feature: "tools" }, "answered")],
     ["a list that goes nowhere", fault("no_progress", { method: "tools/list", pages: 3 }, "answered")],
+    ["what a relay can't read", fault("relay_refused", { reason: "invalid_request", detail: "" }, "not_sent")],
     ["a list that is too large", fault("limit_exceeded", { option: "maxPages", limit: 64 }, "answered")],
     ["a redirect", fault("redirect_refused", { status: 302, location: "", reason: "" }, "answered")],
     ["a process that ended", fault("process_exited", { exitCode: 1, signal: undefined, stderrTail: "" })],

@@ -123,6 +123,7 @@ const OWN: { readonly [C in ErrorCode]?: [details: ErrorDetails[C], rpcCode: num
     -32603,
     { httpStatus: 502, retryAfterMs: 2000 },
   ],
+  relay_refused: [{ reason: "busy", detail: "SECRET" }, -32603, { reason: "busy" }],
   unsupported: [{ feature: "x" }, -32603, { feature: "x" }],
   input_required: [{ capability: "elicitation", key: "SECRET" }, -32603, { capability: "elicitation" }],
   connect_failed: [{ origin: "https://SECRET", reason: "SECRET" }, -32603, {}],

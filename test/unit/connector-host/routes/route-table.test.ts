@@ -291,6 +291,21 @@ describe("H-13: fences", () => {
     expect(route.state).toBe("open");
   });
 
+  it("R-11: of shut scopes are kept for 256 of them; those of the scope that was fenced first go", () => {
+    const { table } = openBench();
+    for (let i = 0; i < 300; i += 1) table.fence(`shut ${String(i)}`, "git", 4, "revoke");
+    expect(table.counts).toMatchObject({ scopes: 257, fences: 256 });
+    expect(table.fenceOf("shut 43", "git")).toBeUndefined();
+    expect(table.fenceOf("shut 44", "git")).toBe(4);
+    table.openScope("shut 44", "e1");
+    table.forgetFence("shut 45", "git");
+    table.fence("another", "git", 4, "revoke");
+    table.fence("and another", "git", 4, "revoke");
+    expect(table.fenceOf("shut 44", "git")).toBe(4);
+    expect(table.fenceOf("shut 46", "git")).toBe(4);
+    expect(table.fenceOf("acc", "git")).toBeUndefined();
+  });
+
   it("of a shut scope holds in the epoch that opens next, and not in the one after", async () => {
     const { table } = openBench();
     table.fenceAll("acc");
