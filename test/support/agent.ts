@@ -2,10 +2,10 @@ import type { BoundAgent } from "../../src/connector-host/index.js";
 
 /** An agent that sends exactly what it is told, and keeps the exact text that comes back. */
 export class RawAgent {
-  readonly #bound: BoundAgent;
+  readonly #bound: Pick<BoundAgent, "url" | "headers">;
   #id = 0;
 
-  constructor(bound: BoundAgent) {
+  constructor(bound: Pick<BoundAgent, "url" | "headers">) {
     this.#bound = bound;
   }
 
