@@ -1,24 +1,63 @@
 import { createMemoryStore, openSqliteStore } from "../store/index.js";
+import { carefulLogger, silentLogger } from "../transport/index.js";
+import { type HostControl, openControlServer } from "./control/index.js";
 import { ConnectorHost, type ConnectorHostOptions } from "./host/index.js";
 
 /** {@link ConnectorHostOptions}, and where the host keeps its state. */
 export interface OpenConnectorHostOptions extends ConnectorHostOptions {
-  /** The folder of `host.db`, made for its owner only. Left out: everything is forgotten with the process. */
+  /**
+   * The folder of `host.db` and of the control socket, made for its owner only. Left out: everything is forgotten with the
+   * process, and there is no socket.
+   */
   readonly stateDirectory?: string | undefined;
+  /** Whether other processes can talk to the host over a socket in its state directory (`connectToHost`). Default true. */
+  readonly controlSocket?: boolean | undefined;
 }
 
 /**
  * Opens the store and starts a connector host on it.
  *
- * Rejects with what `ConnectorHost.start` rejects with, and with `store_unavailable`, `store_in_use`, `store_full` or
- * `store_newer_format` when the store can't be opened.
+ * Rejects with what `ConnectorHost.start` rejects with; with `store_unavailable`, `store_full` or `store_newer_format` when the
+ * store can't be opened, and with `store_in_use` when another process has it, to which `connectToHost` talks; with
+ * `listen_failed` when the control socket can't be opened (`path_too_long`: the path of the directory is), which
+ * `controlSocket: false` goes without.
  */
 export async function openConnectorHost(options: OpenConnectorHostOptions): Promise<ConnectorHost> {
-  const { stateDirectory, ...host } = options;
-  const store =
-    stateDirectory === undefined ? createMemoryStore() : await openSqliteStore({ directory: stateDirectory });
-  return ConnectorHost.start(host, store);
+  const { stateDirectory, controlSocket = true, ...host } = options;
+  if (stateDirectory === undefined) return ConnectorHost.start(host, createMemoryStore());
+  const store = await openSqliteStore({ directory: stateDirectory });
+  if (!controlSocket) return ConnectorHost.start(host, store);
+  const logger = carefulLogger(options.logger ?? silentLogger);
+  return ConnectorHost.start(host, store, (started) =>
+    openControlServer({
+      stateDirectory,
+      control: controlOf(started, options),
+      onFault: (error) => logger.error("A fault while serving the control socket.", { error }),
+    }),
+  );
 }
+
+function controlOf(host: ConnectorHost, { hostInfo }: ConnectorHostOptions): HostControl {
+  return {
+    refresh: () => host.refresh(),
+    status: async () => ({
+      host: { name: hostInfo.name, version: hostInfo.version },
+      processId: process.pid,
+      nodeVersion: process.version,
+      url: host.url,
+      login: host.login,
+      connectors: await host.status(),
+    }),
+  };
+}
+
+export {
+  connectToHost,
+  type ConnectToHostOptions,
+  type ControlledConnector,
+  type HostConnection,
+  type HostStatus,
+} from "./control/index.js";
 
 export {
   type ActivationFault,
@@ -37,6 +76,7 @@ export {
 } from "./factories/index.js";
 export {
   type AgentSession,
+  type AuthorizeConnectorOptions,
   ConnectorHost,
   type ConnectorHostOptions,
   type ConnectorState,
@@ -72,5 +112,68 @@ export {
   type NamingPolicy,
   type SplitName,
 } from "./naming/index.js";
+export {
+  createRelayServer,
+  type GrantedLease,
+  type LeasedConnector,
+  type LeaseRequest,
+  type RelayAddress,
+  type RelayedRequest,
+  RelayFactory,
+  type RelayFactoryOptions,
+  type RelayListenOptions,
+  type RelayLogins,
+  relayLogins,
+  type RelayServer,
+  type RelayServerOptions,
+} from "./relay/index.js";
+export {
+  CAPABILITIES,
+  type Capability,
+  type ConfiguredValue,
+  type ConnectionSettings,
+  createRegistration,
+  declareRegistration,
+  declareStdioConnector,
+  type DescriptionOverride,
+  type EnvironmentRef,
+  joinKeySpace,
+  type KeyedConnector,
+  type KeySpaceSources,
+  type LoadedRegistrations,
+  loadRegistrations,
+  type ManagedStdioConnector,
+  parseRegistration,
+  parseStdioConnector,
+  type ProtocolPreference,
+  readRegistration,
+  type Registration,
+  registrationFileName,
+  type RegistrationPolicy,
+  type RegistrationRequest,
+  type ReleaseCapability,
+  replaceSettings,
+  type SecretRef,
+  settingsDigest,
+  type SettingsReplacement,
+  type StorageIssue,
+  type StoredFile,
+  type Table,
+  type ToolPermission,
+  type ToolRules,
+  type ValuePart,
+  writeRegistration,
+} from "./registration/index.js";
 export { type AuthorizationKind, parseRelease, type Release, releaseDigest } from "./release/index.js";
 export { type FenceKind, Route, RouteTable, type RouteTableOptions } from "./routes/index.js";
+export {
+  ImportedSecret,
+  type ImportedServer,
+  type ImportNote,
+  type ImportNoteKind,
+  type ImportOptions,
+  type ImportRefusal,
+  type ImportResult,
+  importServers,
+  type MissingSecret,
+} from "./server-import/index.js";

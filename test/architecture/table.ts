@@ -55,21 +55,58 @@ export const TABLE: Readonly<Record<string, FolderRule>> = {
   "legacy-client/http": { imports: BASE, packages: [], internal: true },
   connect: { imports: [...BASE, "protocol/input", ...CLIENTS, "modern-client/subscriptions"], packages: [] },
   "connect/supervision": { imports: BASE, typesOf: ["modern-client"], packages: [], internal: true },
-  oauth: { imports: BASE, packages: ["jose", "oauth4webapi", "zod"] },
+  // Ports alone so far: it gets its subpath with the first thing that runs.
+  oauth: { imports: BASE, packages: ["jose", "oauth4webapi", "zod"], internal: true },
   "auth-projection": { imports: BASE, packages: ["ws", "zod"] },
+  "auth-projection/flows": { imports: BASE, packages: [], internal: true },
   reconcile: { imports: ROOTS, packages: [] },
-  store: { imports: ROOTS, typesOf: ["auth-projection", "reconcile"], packages: ["libsql"] },
+  store: { imports: ROOTS, typesOf: ["auth-projection", "connect", "oauth", "reconcile"], packages: ["libsql"] },
   serving: { imports: [...ROOTS, "protocol"], packages: [], internal: true },
   "connector-host": {
     imports: [...BASE, "transport/process", ...CLIENTS, "connect", "oauth", "auth-projection", "reconcile", "serving"],
     composes: ["store"],
     packages: ["zod"],
   },
+  "connector-host/control": { imports: [...ROOTS, "serving", "transport"], packages: ["zod"], internal: true },
   "connector-host/release": { imports: ["errors", "protocol"], packages: ["semver", "zod"], internal: true },
+  "connector-host/registration": {
+    imports: [...BASE, "connector-host/release"],
+    packages: ["zod"],
+    internal: true,
+  },
+  "connector-host/server-import": {
+    imports: [...ROOTS, "protocol", "connector-host/registration", "connector-host/release"],
+    packages: [],
+    internal: true,
+  },
+  "connector-host/server-import/config-text": {
+    imports: [],
+    packages: ["jsonc-parser"],
+    loadedOnUse: true,
+    internal: true,
+  },
   "connector-host/naming": { imports: ROOTS, packages: [], internal: true },
   "connector-host/routes": { imports: [...ROOTS, "transport"], typesOf: ["protocol"], packages: [], internal: true },
   "connector-host/factories": {
     imports: [...BASE, "modern-client", "connector-host/release"],
+    packages: [],
+    internal: true,
+  },
+  "connector-host/relay": {
+    imports: ["connector-host/relay/guest", "connector-host/relay/desktop"],
+    packages: [],
+    internal: true,
+  },
+  // It runs where no credential may be: what it could load is what it could use.
+  "connector-host/relay/guest": {
+    imports: [...BASE, "modern-client"],
+    typesOf: ["connector-host/factories"],
+    packages: [],
+    internal: true,
+  },
+  "connector-host/relay/desktop": {
+    imports: [...BASE, "serving", "connector-host/release"],
+    typesOf: ["auth-projection", "connector-host/factories", "connector-host/relay/guest"],
     packages: [],
     internal: true,
   },
@@ -109,10 +146,12 @@ export const TABLE: Readonly<Record<string, FolderRule>> = {
     internal: true,
   },
   gateway: {
-    imports: [...BASE, ...CLIENTS, "connect", "serving", "store"],
+    imports: [...BASE, ...CLIENTS, "connect", "serving", "store", "gateway/authorizing"],
     packages: ["ws", "zod"],
   },
-  testing: { imports: [...ROOTS, "protocol", "serving"], packages: [] },
+  "gateway/authorizing": { imports: [...BASE, "serving"], packages: ["oauth4webapi", "zod"], internal: true },
+  testing: { imports: [...ROOTS, "protocol", "serving", "testing/authorization-server"], packages: [] },
+  "testing/authorization-server": { imports: [...ROOTS, "protocol", "serving"], packages: [], internal: true },
   cli: {
     imports: [
       ...BASE,

@@ -1,5 +1,6 @@
 import { RemoteConnectorError } from "../../errors.js";
 import { ModernStreamableHTTPClient } from "../../modern-client/index.js";
+import { connectorUrl } from "../gateway-route.js";
 import { isConnectorKey } from "../release/index.js";
 import {
   type DirectFactoryConfig,
@@ -36,7 +37,7 @@ export class DirectFactory implements RemoteMcpClientFactory {
       // The host tries again by itself, with pauses that outlive its restarts.
       maxReadRetries: 0,
       ...client,
-      endpoint: `${baseUrl}/v1/connectors/${encodeURIComponent(connectorKey)}/mcp`,
+      endpoint: connectorUrl(baseUrl, connectorKey),
       clientInfo,
       capabilities: {},
       headers: { [versionHeader]: version },

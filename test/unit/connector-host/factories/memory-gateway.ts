@@ -87,7 +87,7 @@ function readRequest(origin: string, { path, headers, body }: ExchangeRequest): 
   for (let index = 0; index < headers.length; index += 2) {
     named.set((headers[index] ?? "").toLowerCase(), headers[index + 1] ?? "");
   }
-  const message: unknown = JSON.parse(body ?? "null");
+  const message: unknown = JSON.parse(typeof body === "string" ? body : "null");
   if (!isJsonObject(message)) throw new Error("the client sent no object");
   const params = message["params"];
   const method = message["method"];
