@@ -1,0 +1,54 @@
+import type { Find } from "./finding.js";
+import { member } from "./generations.js";
+import type { JournalLine } from "./journal.js";
+import type { Rows } from "./committed-rows.js";
+import { rowName } from "./journal.js";
+
+type EventLine = Extract<JournalLine, { t: "event" }>;
+
+/** What a reader of events heard, over all lives: every number once, in order. */
+export class EventOrder {
+  readonly #find: Find;
+  readonly #heard = new Map<number, EventLine>();
+  #last = 0;
+
+  constructor(find: Find) {
+    this.#find = find;
+  }
+
+  /** The number of the last event that was heard; 0 for none. */
+  get last(): number {
+    return this.#last;
+  }
+
+  hear(event: EventLine): void {
+    if (event.kind === "gap") this.#find("events", `there was a gap after ${String(this.#last)}`);
+    else if (event.seq !== this.#last + 1)
+      this.#find("events", `${String(event.seq)} came after ${String(this.#last)}`);
+    this.#last = event.seq;
+    this.#heard.set(event.seq, event);
+  }
+
+  /** What was heard is what the file has, and nothing was heard that was not committed. */
+  judgeFile(file: Rows): void {
+    for (const [seq, { kind, key, generation }] of this.#heard) {
+      const row = file.get(rowName("event", String(seq)));
+      const text = member(row, "fact");
+      const fact: unknown = typeof text === "string" ? JSON.parse(text) : undefined;
+      const isSame =
+        member(fact, "kind") === kind &&
+        (member(fact, "key") ?? null) === key &&
+        (member(fact, "generation") ?? null) === generation;
+      if (!isSame) this.#find("events", `${String(seq)} was heard as ${kind}, and the file has ${String(text)}`);
+    }
+    // Each is looked at once: the file keeps it, or a later look would say that it does not.
+    this.#heard.clear();
+  }
+
+  /** The last event of the file was heard. */
+  judgeEnd(file: Rows): void {
+    if (file.has(rowName("event", String(this.#last + 1)))) {
+      this.#find("events", `${String(this.#last + 1)} was never heard`);
+    }
+  }
+}
