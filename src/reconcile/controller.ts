@@ -5,6 +5,7 @@ import { Alarms } from "./alarms.js";
 import { keyLane, sweepLane, type Core, type Job } from "./core.js";
 import { EventLog, type ReconcileEvents } from "./events.js";
 import { Exits } from "./exits.js";
+import { whenFull } from "./full-store.js";
 import type { Planner, Reconciler, RouteToken, Routes, RunOutcome } from "./host-ports.js";
 import { KeyRuns } from "./key-runs.js";
 import { KeyedQueue } from "./keyed-queue.js";
@@ -80,7 +81,7 @@ export class Controller<Tx extends ConvergenceTx, Facts> {
     const alarms = new Alarms(clock);
     this.#mintEpoch = options.mintEpoch;
     this.#core = {
-      store,
+      store: whenFull(store, () => void events.makeRoom()),
       clock,
       random,
       planner,
@@ -116,6 +117,14 @@ export class Controller<Tx extends ConvergenceTx, Facts> {
    */
   async planInTx(tx: Tx, scope: string, keys: readonly string[]): Promise<void> {
     await this.#planning.plan(tx, scope, keys, "enqueue");
+  }
+
+  /**
+   * Gives up the older half of the kept transitions. The controller does that by itself when a transaction of its own finds no
+   * room; this is for those who write to the same store (`whenFull`). Never rejects.
+   */
+  makeRoom(): Promise<void> {
+    return this.#core.events.makeRoom();
   }
 
   /**

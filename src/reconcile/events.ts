@@ -55,6 +55,7 @@ export class EventLog<Tx extends ConvergenceTx> implements ReconcileEvents {
    * is committed is told of before anyone else has a turn.
    */
   #last: number | undefined;
+  #makingRoom: Promise<void> | undefined;
   #ended = false;
 
   constructor(store: UnitOfWork<Tx>, clock: Clock, limits: EventRetention) {
@@ -116,6 +117,27 @@ export class EventLog<Tx extends ConvergenceTx> implements ReconcileEvents {
     try {
       await this.#store.write(async (tx) => {
         await pruneEvents(tx.events, await tx.events.last(), this.#clock.now(), this.#limits);
+      });
+    } catch (error) {
+      this.notify({ kind: "trouble", scope: undefined, key: undefined, error });
+    }
+  }
+
+  /**
+   * Gives up the older half of what is kept: a store that is full must not keep anyone from revoking something for the sake of
+   * what was. Called again, it gives up half of the rest. Readers who are not so far get a `gap`. Never rejects; one at a time.
+   */
+  makeRoom(): Promise<void> {
+    this.#makingRoom ??= this.#giveUpHalf().finally(() => (this.#makingRoom = undefined));
+    return this.#makingRoom;
+  }
+
+  async #giveUpHalf(): Promise<void> {
+    try {
+      await this.#store.write(async ({ events }) => {
+        const [oldest] = await events.list(0, 1);
+        const last = await events.last();
+        if (oldest !== undefined) await events.prune(oldest.seq + Math.floor((last - oldest.seq) / 2));
       });
     } catch (error) {
       this.notify({ kind: "trouble", scope: undefined, key: undefined, error });

@@ -11,6 +11,7 @@ export type {
 } from "./event-facts.js";
 export type { ReconcileListener } from "./event-listeners.js";
 export type { FollowOptions, ReconcileEvents } from "./events.js";
+export { whenFull } from "./full-store.js";
 export type {
   FaultClass,
   Outcome,

@@ -6,7 +6,7 @@ import {
   LoginGuard,
   Readiness,
 } from "../../auth-projection/index.js";
-import { Controller, type ReconcileEvents } from "../../reconcile/index.js";
+import { whenFull, Controller, type ReconcileEvents } from "../../reconcile/index.js";
 import { ActivationMemory } from "../activation/index.js";
 import { AggregatedDirectory } from "../aggregation/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
@@ -73,7 +73,7 @@ export class ConnectorHost {
   private constructor(config: ConnectorHostConfig, store: HostStore) {
     const { logger, wallClock, random, mintEpoch } = config;
     this.#config = config;
-    this.#store = store;
+    this.#store = { ...whenFull(store, () => void this.#controller.makeRoom()), close: () => store.close() };
     this.#logins = new LoginGuard(config.accounts);
     this.#feed = new PublicationFeed((error) => logger.error("A publication listener threw.", { error }));
     this.#routes = new RouteTable<RemoteMcpClient>({
@@ -135,7 +135,7 @@ export class ConnectorHost {
     });
     this.#authorizations = new AccountAuthorizations(config.installed, () => this.#session);
     const isActive = (scope: string): boolean => this.#controller.epochOf(scope) !== undefined;
-    this.#housekeeping = new Housekeeping({ store, clock: wallClock, isActive, logger });
+    this.#housekeeping = new Housekeeping({ store: this.#store, clock: wallClock, isActive, logger });
     this.#controller.events.subscribe((event) => {
       if (event.kind === "removed") this.#routes.forgetFence(event.scope, event.key);
       if (event.kind === "failed" || event.kind === "trouble")
