@@ -21,17 +21,25 @@ export class EventOrder {
     return this.#last;
   }
 
-  hear(event: EventLine): void {
-    if (event.kind === "gap") this.#find("events", `there was a gap after ${String(this.#last)}`);
-    else if (event.seq !== this.#last + 1)
-      this.#find("events", `${String(event.seq)} came after ${String(this.#last)}`);
+  /** `goneUpTo`: the events up to this number were given up, for want of room. There is no gap for another reason. */
+  hear(event: EventLine, goneUpTo: number): void {
+    if (event.kind === "gap") {
+      if (goneUpTo <= this.#last) this.#find("events", `there was a gap after ${String(this.#last)}`);
+      this.#last = event.seq;
+      return;
+    }
+    if (event.seq !== this.#last + 1) this.#find("events", `${String(event.seq)} came after ${String(this.#last)}`);
     this.#last = event.seq;
     this.#heard.set(event.seq, event);
   }
 
-  /** What was heard is what the file has, and nothing was heard that was not committed. */
-  judgeFile(file: Rows): void {
+  /**
+   * What was heard is what the file has, and nothing was heard that was not committed. What the file has given up can't be
+   * compared any more.
+   */
+  judgeFile(file: Rows, goneUpTo: number): void {
     for (const [seq, { kind, key, generation }] of this.#heard) {
+      if (seq <= goneUpTo) continue;
       const row = file.get(rowName("event", String(seq)));
       const text = member(row, "fact");
       const fact: unknown = typeof text === "string" ? JSON.parse(text) : undefined;

@@ -63,8 +63,8 @@ export class Ledger {
 
   /** The process is dead, and its file has these rows. */
   resume(file: Rows): void {
-    this.events.judgeFile(file);
     this.rows.resume(file);
+    this.events.judgeFile(file, this.rows.goneUpTo);
   }
 
   read(line: JournalLine): void {
@@ -107,7 +107,7 @@ export class Ledger {
         return;
       case "event":
         this.tally.events += 1;
-        this.events.hear(line);
+        this.events.hear(line, this.rows.goneUpTo);
         return;
       case "kill":
         return;

@@ -20,8 +20,9 @@ export const KILLS_PER_ROUND = 5;
 
 /** Every so many rounds, there is hardly room on the disk. */
 const SMALL_EVERY = 4;
-/** For a host to converge, and for few more connections. */
-const ROOM_BYTES = 96 * 1024;
+/** So little that events have to give way; but no file is smaller than the other number. */
+const ROOM_BYTES = 8 * 1024;
+const LEAST_FILE_BYTES = 64 * 1024;
 
 /** How much faster than ours the hosts' time is. */
 const SPEED = 30;
@@ -174,7 +175,7 @@ class Round {
       life,
       lastEvent: this.#examiner.ledger.events.last,
       clock: { origin: this.#startedAt, speed: SPEED },
-      maxFileBytes: this.#isSmall ? this.#examiner.fileBytes + ROOM_BYTES : null,
+      maxFileBytes: this.#isSmall ? Math.max(LEAST_FILE_BYTES, this.#examiner.fileBytes + ROOM_BYTES) : null,
       sabotage,
       kill: killFromStart(ending),
     };

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { type AppliedNote, type JournalLine, rowName, type WrittenRow } from "../../chaos/journal.js";
+import { type AppliedNote, type JournalLine, PRUNED, rowName, type WrittenRow } from "../../chaos/journal.js";
 import { Ledger } from "../../chaos/ledger.js";
 import type { Connection, Said } from "../../chaos/world.js";
 
@@ -250,6 +250,21 @@ describe("epochs and events", () => {
     rowName("event", String(seq)),
     { seq, at: 1, fact: JSON.stringify({ kind, key: KEY, generation: 1 }) },
   ];
+
+  it("a gap is none where events were given up, by a commit or by what the file has; any other is found", () => {
+    const giveUp = (upTo: number): void => commit([{ name: rowName(PRUNED, String(upTo)), row: null }]);
+    read(event(1));
+    giveUp(4);
+    read(event(6, "gap"), event(7));
+    expect(checks()).toEqual([]);
+    ledger.resume(new Map([kept(7), kept(8), kept(9)]));
+    expect(checks()).toEqual([]);
+    ledger.resume(new Map([kept(9)]));
+    read(event(8, "gap"), event(9));
+    expect(checks()).toEqual([]);
+    read(event(12, "gap"));
+    expect(checks()).toEqual(["events"]);
+  });
 
   it("one that was heard, and is not in the file, or otherwise, is found", () => {
     read(event(1), event(2));
