@@ -1,3 +1,4 @@
+import { refuseOption } from "../options.js";
 import { createMemoryStore, openSqliteStore } from "../store/index.js";
 import { carefulLogger, silentLogger } from "../transport/index.js";
 import { type HostControl, openControlServer } from "./control/index.js";
@@ -25,6 +26,8 @@ export interface OpenConnectorHostOptions extends ConnectorHostOptions {
 export async function openConnectorHost(options: OpenConnectorHostOptions): Promise<ConnectorHost> {
   const { stateDirectory, controlSocket = true, ...host } = options;
   if (stateDirectory === undefined) return ConnectorHost.start(host, createMemoryStore());
+  // The store has another name for it.
+  if (typeof stateDirectory !== "string" || stateDirectory === "") refuseOption("stateDirectory", "must be a path");
   const store = await openSqliteStore({ directory: stateDirectory });
   if (!controlSocket) return ConnectorHost.start(host, store);
   const logger = carefulLogger(options.logger ?? silentLogger);
@@ -106,11 +109,20 @@ export {
   type ToolListing,
 } from "./local-server/index.js";
 export {
+  type AliasableTool,
+  type AliasOptions,
+  type AliasTable,
+  assignAliases,
   createInjectiveNaming,
+  createRawNaming,
   type InjectiveNamingOptions,
+  keepAdvertised,
   type KnownNamespaces,
+  type NameDiagnostic,
   type NamingPolicy,
+  type RawNamingOptions,
   type SplitName,
+  type ToolIdentity,
 } from "./naming/index.js";
 export {
   createRelayServer,
@@ -177,3 +189,13 @@ export {
   importServers,
   type MissingSecret,
 } from "./server-import/index.js";
+export {
+  composerStatusOf,
+  type ComposerStatus,
+  readConnectorState,
+  type ReportedConnector,
+  reportStatus,
+  type StatusReport,
+  type StatusReportOptions,
+  type StatusRow,
+} from "./status/index.js";

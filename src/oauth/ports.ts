@@ -75,7 +75,7 @@ export interface LeaseClaim {
   readonly now: number;
 }
 
-/** `held`: the claimer has it until then. `taken`: somebody else has, and it is of no use to ask again before then. */
+/** `held`: the claimer has it until then. `taken`: somebody else has, until then unless they give it back or make it longer. */
 export type LeaseResult =
   | { readonly kind: "held"; readonly until: number }
   | { readonly kind: "taken"; readonly holder: string; readonly until: number };
@@ -90,8 +90,8 @@ export interface LeaseStore {
   /** Takes the lease if nobody has it, or its time is over. Who holds it already gets it for longer. */
   acquire(claim: LeaseClaim): Promise<LeaseResult>;
   /**
-   * Makes one's own lease longer, its time being over included, if nobody took it meanwhile. Answers `false` when it is not one's
-   * own any more: what it was for may be going on elsewhere.
+   * Makes one's own lease longer, for an hour also when its time is over, if nobody took it meanwhile. Answers `false` when it is
+   * not one's own any more: what it was for may be going on elsewhere.
    */
   renew(claim: LeaseClaim): Promise<boolean>;
   /** Gives one's own lease back. Answers `false` when it was not one's own any more. */

@@ -9,6 +9,9 @@ import { RemoteConnectorError } from "../errors.js";
 /** What a column can hold. Nothing else is ever bound. */
 export type Column = string | number | null;
 
+/** All words of a union: a row with one that was forgotten here could be written, and not read again. */
+export type Words<Word extends string> = Readonly<Record<Word, true>>;
+
 /** Begins a text that is escaped as JSON. A text that begins so by itself is escaped too. */
 const ESCAPE = "\u0001";
 
@@ -37,9 +40,16 @@ export function flagColumn(value: boolean): number {
   return value ? 1 : 0;
 }
 
-/** A number of any size, as decimal text: columns of numbers are read as doubles. */
-export function bigintColumn(value: bigint): string {
-  return value.toString();
+/**
+ * A number of any size, as decimal text: columns of numbers are read as doubles. Throws `invalid_argument` naming `member` for
+ * one below zero.
+ */
+export function bigintColumn(member: string, value: bigint): string {
+  if (value >= 0n) return value.toString();
+  throw new RemoteConnectorError("invalid_argument", {
+    message: `${member} must not be below zero.`,
+    details: { argument: member, reason: "is below zero" },
+  });
 }
 
 /** Reads the columns of one row in order. Throws `store_unavailable` for a column that holds something else. */
@@ -98,13 +108,14 @@ export class ColumnReader {
   }
 
   /** One of a closed list of words. */
-  word<Word extends string>(words: readonly Word[]): Word {
+  word<Word extends string>(words: Words<Word>): Word {
     return this.optionalWord(words) ?? this.#refuse();
   }
 
-  optionalWord<Word extends string>(words: readonly Word[]): Word | undefined {
+  optionalWord<Word extends string>(words: Words<Word>): Word | undefined {
     const column = this.#take();
-    return column === null ? undefined : (words.find((word) => word === column) ?? this.#refuse());
+    if (column === null) return undefined;
+    return typeof column === "string" && isOneOf(words, column) ? column : this.#refuse();
   }
 
   #take(): Column {
@@ -127,4 +138,8 @@ export class ColumnReader {
       details: { path: this.#table, reason: `column ${String(this.#next)} holds something else` },
     });
   }
+}
+
+function isOneOf<Word extends string>(words: Words<Word>, text: string): text is Word {
+  return Object.hasOwn(words, text);
 }

@@ -1,5 +1,5 @@
 import type { ConvergenceRow, ConvergenceRows, Observed, Readiness } from "../reconcile/index.js";
-import { ColumnReader, flagColumn, integerColumn, textColumn, type Column } from "./columns.js";
+import { ColumnReader, flagColumn, integerColumn, textColumn, type Column, type Words } from "./columns.js";
 import { inCodeUnits, type ColumnRow, type RowTable, type TableSpec } from "./row-table.js";
 import type { Transaction } from "./transaction.js";
 
@@ -30,7 +30,7 @@ export const CONVERGENCE_TABLE: TableSpec = {
   ],
 };
 
-const READINESS: readonly Readiness[] = ["ready", "degraded", "off", "failed"];
+const READINESS: Words<Readiness> = { ready: true, degraded: true, off: true, failed: true };
 
 /** The convergence rows of one transaction. `nextGeneration` is the store's counter. */
 export function convergenceRows(

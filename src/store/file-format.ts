@@ -15,9 +15,12 @@ export interface FileFormat {
  */
 export function checkFormat(connection: SqliteConnection, { applicationId, steps }: FileFormat): void {
   const { path } = connection;
-  const owner = connection.number("PRAGMA application_id");
-  const found = connection.number("PRAGMA user_version");
-  const isEmpty = connection.number("SELECT count(*) FROM sqlite_schema") === 0;
+  // Together: somebody else may be making the file.
+  const [owner, found, isEmpty] = connection.transact("DEFERRED", () => [
+    connection.number("PRAGMA application_id"),
+    connection.number("PRAGMA user_version"),
+    connection.number("SELECT count(*) FROM sqlite_schema") === 0,
+  ]);
   if (owner !== applicationId && !(isEmpty && owner === 0 && found === 0)) {
     throw new RemoteConnectorError("store_unavailable", {
       message: "The file is a database of another program.",
@@ -34,18 +37,12 @@ export function checkFormat(connection: SqliteConnection, { applicationId, steps
 export function migrate(connection: SqliteConnection, { applicationId, steps }: FileFormat): void {
   for (const [format, step] of steps.entries()) {
     if (connection.number("PRAGMA user_version") > format) continue;
-    connection.exec("BEGIN IMMEDIATE");
-    try {
-      if (connection.number("PRAGMA user_version") === format) {
-        connection.exec(step);
-        connection.exec(`PRAGMA application_id = ${String(applicationId)}`);
-        connection.exec(`PRAGMA user_version = ${String(format + 1)}`);
-      }
-      connection.exec("COMMIT");
-    } catch (error) {
-      if (connection.inTransaction) connection.exec("ROLLBACK");
-      throw error;
-    }
+    connection.transact("IMMEDIATE", () => {
+      if (connection.number("PRAGMA user_version") !== format) return;
+      connection.exec(step);
+      connection.exec(`PRAGMA application_id = ${String(applicationId)}`);
+      connection.exec(`PRAGMA user_version = ${String(format + 1)}`);
+    });
   }
 }
 

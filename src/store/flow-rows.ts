@@ -1,5 +1,5 @@
 import type { FlowReason, FlowRow, FlowRows, FlowState } from "../auth-projection/index.js";
-import { ColumnReader, flagColumn, integerColumn, optionalTextColumn, textColumn } from "./columns.js";
+import { ColumnReader, flagColumn, integerColumn, optionalTextColumn, textColumn, type Words } from "./columns.js";
 import { inCodeUnits, type ColumnRow, type RowTable, type TableSpec } from "./row-table.js";
 import type { Transaction } from "./transaction.js";
 
@@ -25,29 +25,29 @@ export const FLOW_TABLE: TableSpec = {
   ],
 };
 
-const ACTIONS = ["redirect", "submit_secret"] as const;
-const STATES: readonly FlowState[] = [
-  "starting",
-  "waiting",
-  "authorized",
-  "cancelling",
-  "connected",
-  "failed",
-  "cancelled",
-];
-const REASONS: readonly FlowReason[] = [
-  "provider_failed",
-  "session_canceled",
-  "expired",
-  "refused",
-  "unreachable",
-  "invalid_answer",
-  "secret_lost",
-  "connection_not_shown",
-  "cancelled",
-  "replaced",
-  "disconnected",
-];
+const ACTIONS: Words<NonNullable<FlowRow["nextAction"]>> = { redirect: true, submit_secret: true };
+const STATES: Words<FlowState> = {
+  starting: true,
+  waiting: true,
+  authorized: true,
+  cancelling: true,
+  connected: true,
+  failed: true,
+  cancelled: true,
+};
+const REASONS: Words<FlowReason> = {
+  provider_failed: true,
+  session_canceled: true,
+  expired: true,
+  refused: true,
+  unreachable: true,
+  invalid_answer: true,
+  secret_lost: true,
+  connection_not_shown: true,
+  cancelled: true,
+  replaced: true,
+  disconnected: true,
+};
 
 /** The authorization flows of one transaction. */
 export function flowRows(table: RowTable, transaction: Transaction): FlowRows {

@@ -10,6 +10,9 @@ const RESERVE =
 /**
  * The store's one counter. A number that was given out never comes again: not after a rollback, since the count itself is in
  * memory, and not after a restart, since numbers are reserved on disk before they are given out.
+ *
+ * A transaction that needs more than are left reserves them itself: those that it takes back with everything else can come again,
+ * but only after a restart, when nothing that knew them is left.
  */
 export class GenerationCounter {
   readonly #connection: SqliteConnection;
@@ -31,15 +34,7 @@ export class GenerationCounter {
   replenish(): void {
     if (this.#reserved - this.#last >= BLOCK / 2) return;
     const upTo = this.#last + BLOCK;
-    const connection = this.#connection;
-    connection.exec("BEGIN IMMEDIATE");
-    try {
-      connection.run(RESERVE, [upTo]);
-      connection.exec("COMMIT");
-    } catch (error) {
-      if (connection.inTransaction) connection.exec("ROLLBACK");
-      throw error;
-    }
+    this.#connection.transact("IMMEDIATE", () => this.#connection.run(RESERVE, [upTo]));
     this.#reserved = upTo;
   }
 

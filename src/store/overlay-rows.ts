@@ -1,5 +1,5 @@
 import type { OverlayRow, OverlayRows } from "../auth-projection/index.js";
-import { bigintColumn, ColumnReader, integerColumn, optionalTextColumn, textColumn } from "./columns.js";
+import { bigintColumn, ColumnReader, integerColumn, optionalTextColumn, textColumn, type Words } from "./columns.js";
 import { inCodeUnits, type ColumnRow, type RowTable, type TableSpec } from "./row-table.js";
 import type { Transaction } from "./transaction.js";
 
@@ -20,8 +20,8 @@ export const OVERLAY_TABLE: TableSpec = {
   ],
 };
 
-const STATES: readonly OverlayRow["state"][] = ["expired", "disconnected"];
-const PHASES: readonly OverlayRow["phase"][] = ["standing", "clearing", "cleared"];
+const STATES: Words<OverlayRow["state"]> = { expired: true, disconnected: true };
+const PHASES: Words<OverlayRow["phase"]> = { standing: true, clearing: true, cleared: true };
 
 /** The local observations of one transaction. */
 export function overlayRows(table: RowTable, transaction: Transaction): OverlayRows {
@@ -52,7 +52,7 @@ function encode(row: OverlayRow): ColumnRow {
     textColumn(row.accountId),
     textColumn(row.connectorKey),
     optionalTextColumn(row.connectionId),
-    bigintColumn(row.connectionVersion),
+    bigintColumn("connectionVersion", row.connectionVersion),
     row.state,
     integerColumn("syncSeq", row.syncSeq),
     row.phase,

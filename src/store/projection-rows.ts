@@ -7,7 +7,15 @@ import type {
   ProjectionRows,
   QuarantineReason,
 } from "../auth-projection/index.js";
-import { bigintColumn, ColumnReader, integerColumn, optionalTextColumn, textColumn, type Column } from "./columns.js";
+import {
+  bigintColumn,
+  ColumnReader,
+  integerColumn,
+  optionalTextColumn,
+  textColumn,
+  type Column,
+  type Words,
+} from "./columns.js";
 import { inCodeUnits, type ColumnRow, type RowTable, type TableSpec } from "./row-table.js";
 import type { Transaction } from "./transaction.js";
 
@@ -48,8 +56,13 @@ export const PROJECTION_TABLE: TableSpec = {
   ],
 };
 
-const STATES: readonly AuthorizationState[] = ["connected", "expired", "disconnected"];
-const QUARANTINE: readonly QuarantineReason[] = ["unknown_state", "missing_member", "invalid_member", "conflict"];
+const STATES: Words<AuthorizationState> = { connected: true, expired: true, disconnected: true };
+const QUARANTINE: Words<QuarantineReason> = {
+  unknown_state: true,
+  missing_member: true,
+  invalid_member: true,
+  conflict: true,
+};
 
 /** The projection rows of one transaction. */
 export function projectionRows(accounts: RowTable, rows: RowTable, transaction: Transaction): ProjectionRows {
@@ -119,13 +132,13 @@ function encodeAccount(row: AccountSyncRow): ColumnRow {
 }
 
 function encodeApplied({ epoch, revision, digest }: AppliedSnapshot): readonly Column[] {
-  return [textColumn(epoch), bigintColumn(revision), textColumn(digest)];
+  return [textColumn(epoch), bigintColumn("applied.revision", revision), textColumn(digest)];
 }
 
 function encodeHold({ epoch, revision, count, since }: HoldStreak): readonly Column[] {
   return [
     textColumn(epoch),
-    bigintColumn(revision),
+    bigintColumn("hold.revision", revision),
     integerColumn("hold.count", count),
     integerColumn("hold.since", since),
   ];
@@ -168,9 +181,9 @@ function encodeProjection(row: ProjectionRow): ColumnRow {
     optionalTextColumn(row.connectorVersion),
     row.state,
     optionalTextColumn(row.connectionId),
-    bigintColumn(row.connectionVersion),
+    bigintColumn("connectionVersion", row.connectionVersion),
     textColumn(row.epoch),
-    bigintColumn(row.revision),
+    bigintColumn("revision", row.revision),
     optionalTextColumn(row.quarantined),
     integerColumn("updatedAt", row.updatedAt),
   ];

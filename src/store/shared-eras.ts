@@ -1,5 +1,5 @@
 import type { EraMemory, EraRecord } from "../connect/index.js";
-import { ColumnReader, integerColumn, textColumn } from "./columns.js";
+import { ColumnReader, integerColumn, textColumn, type Words } from "./columns.js";
 import type { ColumnRow, RowTable, TableSpec } from "./row-table.js";
 import type { SharedEngine } from "./shared-engine.js";
 import type { SharedStoreBounds } from "./shared-options.js";
@@ -11,7 +11,7 @@ export const ERA_TABLE: TableSpec = {
   columns: ["key", "era", "decided_at", "used_at"],
 };
 
-const ERAS: readonly EraRecord["era"][] = ["modern", "legacy"];
+const ERAS: Words<EraRecord["era"]> = { modern: true, legacy: true };
 
 /** That a server was asked about is noted this often: reading must not write each time. */
 const NOTED_EVERY_MS = 60 * 60_000;
@@ -26,16 +26,19 @@ interface EraRow extends EraRecord {
 export function sharedEras(engine: SharedEngine, bounds: SharedStoreBounds): EraMemory {
   const { clock, forgetErasAfterMs, maxServers } = bounds;
   const isOld = ({ usedAt }: EraRow): boolean => clock.now() - usedAt >= forgetErasAfterMs;
+  const note = (key: string): Promise<void> =>
+    engine.transact(({ eras }) => {
+      const row = find(eras, key);
+      if (row !== undefined) eras.put(encode({ ...row, usedAt: clock.now() }));
+    });
   return {
-    read: (key) =>
-      engine.transact(({ eras }) => {
-        const columns = eras.get(textColumn(key));
-        const row = columns && decode(columns);
-        if (row === undefined || isOld(row)) return undefined;
-        const now = clock.now();
-        if (now - row.usedAt >= NOTED_EVERY_MS) eras.put(encode({ ...row, usedAt: now }));
-        return { era: row.era, decidedAt: row.decidedAt };
-      }),
+    async read(key) {
+      const row = await engine.transact(({ eras }) => find(eras, key));
+      if (row === undefined || isOld(row)) return undefined;
+      // By itself: what is known can be told also when nothing can be written.
+      if (clock.now() - row.usedAt >= NOTED_EVERY_MS) await note(key).catch(() => undefined);
+      return { era: row.era, decidedAt: row.decidedAt };
+    },
     write: (key, { era, decidedAt }) =>
       engine.transact(({ eras }) => {
         eras.put(encode({ key, era, decidedAt, usedAt: clock.now() }));
@@ -43,6 +46,11 @@ export function sharedEras(engine: SharedEngine, bounds: SharedStoreBounds): Era
       }),
     forget: (key) => engine.transact(({ eras }) => eras.remove(textColumn(key))),
   };
+}
+
+function find(eras: RowTable, key: string): EraRow | undefined {
+  const row = eras.get(textColumn(key));
+  return row && decode(row);
 }
 
 /** Removes those that are too old, and then those not asked about for the longest time, but not the newest. */

@@ -18,7 +18,10 @@ interface Lease {
   readonly until: number;
 }
 
-/** The leases of a shared store. Those whose time is over go when another one is taken. */
+/** How long a lease whose time is over is still there for a holder who comes back. */
+const KEPT_AFTER_MS = 60 * 60_000;
+
+/** The leases of a shared store. Those whose time is over for an hour go when another one is taken. */
 export function sharedLeases(engine: SharedEngine): LeaseStore {
   return {
     acquire: async (claim) => {
@@ -31,7 +34,7 @@ export function sharedLeases(engine: SharedEngine): LeaseStore {
         }
         for (const row of leases.all()) {
           const lease = decode(row);
-          if (!isRunning(lease, now)) leases.remove(textColumn(lease.name));
+          if (isLeftBehind(lease, now)) leases.remove(textColumn(lease.name));
         }
         return { kind: "held", until: grant(leases, claim) };
       });
@@ -56,6 +59,11 @@ export function sharedLeases(engine: SharedEngine): LeaseStore {
 /** A clock that was set back by more than the lease's time makes it one that is over: its end would never come. */
 function isRunning({ grantedAt, until }: Lease, now: number): boolean {
   return now < until && now >= grantedAt - (until - grantedAt);
+}
+
+/** Whichever way the clock went. */
+function isLeftBehind({ grantedAt, until }: Lease, now: number): boolean {
+  return Math.abs(now - grantedAt) >= until - grantedAt + KEPT_AFTER_MS;
 }
 
 function grant(leases: RowTable, { name, holder, ttlMs, now }: LeaseClaim): number {

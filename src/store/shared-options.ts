@@ -1,4 +1,5 @@
-import { countOption, durationOption, refuseOption, refuseUnknownOptions } from "../options.js";
+import { countOption, durationOption, refuseUnknownOptions } from "../options.js";
+import { resolveFilePlace, type SqliteStoreConfig } from "./sqlite-options.js";
 
 /** What a shared store holds at most. */
 export interface SharedStoreLimits {
@@ -42,18 +43,13 @@ export interface SharedStoreBounds {
 }
 
 /** {@link SharedStoreOptions} with nothing left open. */
-export interface SharedStoreConfig {
-  readonly directory: string;
-  readonly fileName: string;
-  readonly maxFileBytes: number;
+export interface SharedStoreConfig extends SqliteStoreConfig {
   readonly busyTimeoutMs: number;
   readonly bounds: SharedStoreBounds;
 }
 
 const LIMIT_NAMES = ["clock", "forgetErasAfterMs", "maxCredentialBytes", "maxCredentials", "maxServers"] as const;
 const DAY_MS = 24 * 60 * 60_000;
-/** Fewer would not hold the empty tables. */
-const LEAST_FILE_BYTES = 64 * 1024;
 
 const systemSharedClock: SharedStoreClock = {
   now: () => Date.now(),
@@ -78,13 +74,9 @@ export function resolveSharedStoreLimits(limits: SharedStoreLimits): SharedStore
 /** The options with their defaults. Throws `invalid_options`. */
 export function resolveSharedStoreOptions(options: SharedStoreOptions): SharedStoreConfig {
   refuseUnknownOptions(options, ["busyTimeoutMs", "directory", "fileName", "maxFileBytes", ...LIMIT_NAMES]);
-  const { directory, fileName = "shared.db", maxFileBytes, busyTimeoutMs, ...limits } = options;
-  if (typeof directory !== "string" || directory === "") return refuseOption("directory", "must be a path");
-  if (!/^[\w-][\w.-]*$/.test(fileName)) return refuseOption("fileName", "must be a plain file name");
+  const { directory, fileName, maxFileBytes, busyTimeoutMs, ...limits } = options;
   return {
-    directory,
-    fileName,
-    maxFileBytes: countOption("maxFileBytes", maxFileBytes, Infinity, LEAST_FILE_BYTES),
+    ...resolveFilePlace({ directory, fileName, maxFileBytes }, "shared.db"),
     busyTimeoutMs: durationOption("busyTimeoutMs", busyTimeoutMs, 5_000),
     bounds: resolveSharedStoreLimits(limits),
   };

@@ -40,7 +40,7 @@ export class SqliteEngine implements StoreEngine {
   begin(transaction: Transaction): StoreTx {
     if (transaction.mode === "write") this.#replenish();
     // Reading needs a transaction too: outside of one, each statement would be one of its own.
-    this.#connection.exec(transaction.mode === "write" ? "BEGIN IMMEDIATE" : "BEGIN");
+    this.#connection.begin(transaction.mode === "write" ? "IMMEDIATE" : "DEFERRED");
     return {
       convergence: convergenceRows(this.#convergence, () => this.#counter.next(), transaction),
       events: eventRows(this.#events, transaction),
@@ -52,16 +52,12 @@ export class SqliteEngine implements StoreEngine {
   }
 
   commit(mode: TransactionMode): void {
-    this.#connection.exec("COMMIT");
+    this.#connection.commit();
     if (mode === "write") this.#counter.settle(true);
   }
 
   rollback(mode: TransactionMode): void {
-    try {
-      this.#connection.exec("ROLLBACK");
-    } catch {
-      // A full disk has rolled it back already. Of anything else the next BEGIN tells.
-    }
+    this.#connection.rollback();
     if (mode === "write") this.#counter.settle(false);
   }
 

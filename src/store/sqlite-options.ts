@@ -23,9 +23,15 @@ const LEAST_FILE_BYTES = 64 * 1024;
 /** The options with their defaults. Throws `invalid_options`. */
 export function resolveSqliteStoreOptions(options: SqliteStoreOptions): SqliteStoreConfig {
   refuseUnknownOptions(options, ["directory", "fileName", "maxFileBytes"]);
-  const { directory, fileName = "host.db" } = options;
+  return resolveFilePlace(options, "host.db");
+}
+
+/** Where the file of a store is, of whichever kind. Throws `invalid_options`. */
+export function resolveFilePlace(options: SqliteStoreOptions, usualName: string): SqliteStoreConfig {
+  const { directory, fileName = usualName } = options;
   if (typeof directory !== "string" || directory === "") return refuseOption("directory", "must be a path");
-  if (!/^[\w-][\w.-]*$/.test(fileName)) return refuseOption("fileName", "must be a plain file name");
+  if (typeof fileName !== "string" || !/^[\w-][\w.-]*$/.test(fileName))
+    return refuseOption("fileName", "must be a plain file name");
   const maxFileBytes = countOption("maxFileBytes", options.maxFileBytes, Infinity, LEAST_FILE_BYTES);
   return { directory, fileName, maxFileBytes };
 }

@@ -48,16 +48,10 @@ export class SqliteSharedEngine implements SharedEngine {
   #attempt<T>(work: (tables: SharedTables) => T): T {
     const connection = this.#connection;
     if (this.#isClosed) throw storeClosed(connection.path);
-    connection.exec("BEGIN IMMEDIATE");
-    try {
+    return connection.transact("IMMEDIATE", () => {
       this.#assertFormat();
-      const result = work(this.#tables);
-      connection.exec("COMMIT");
-      return result;
-    } catch (error) {
-      this.#rollback();
-      throw error;
-    }
+      return work(this.#tables);
+    });
   }
 
   /** A process of a newer version may have brought the file to its format since it was opened. */
@@ -65,13 +59,5 @@ export class SqliteSharedEngine implements SharedEngine {
     const found = this.#connection.number("PRAGMA user_version");
     const known = SHARED_FORMAT.steps.length;
     if (found > known) throw newerFormat(this.#connection.path, found, known);
-  }
-
-  #rollback(): void {
-    try {
-      if (this.#connection.inTransaction) this.#connection.exec("ROLLBACK");
-    } catch {
-      // A full disk has rolled it back already. Of anything else the next BEGIN tells.
-    }
   }
 }

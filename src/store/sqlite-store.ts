@@ -58,6 +58,5 @@ function openEngine(Constructor: DatabaseConstructor, path: string, config: Sqli
 function holdAlone(connection: SqliteConnection): void {
   connection.all(`PRAGMA busy_timeout=${String(BUSY_TIMEOUT_MS)}`);
   connection.all("PRAGMA locking_mode=EXCLUSIVE");
-  connection.exec("BEGIN EXCLUSIVE");
-  connection.exec("COMMIT");
+  connection.transact("EXCLUSIVE", () => undefined);
 }

@@ -1,4 +1,4 @@
-import { mkdir, rename, rm } from "node:fs/promises";
+import { lstat, mkdir, rename, rm, unlink } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isRemoteConnectorError, RemoteConnectorError } from "../../errors.js";
 import { type HttpListener, listen, readBody, sendJson } from "../../serving/index.js";
@@ -36,22 +36,28 @@ export async function openControlServer(options: ControlServerOptions): Promise<
   const handler = (request: IncomingMessage, response: ServerResponse): Promise<void> =>
     answer(request, response, control, onFault);
   const limits = { headersTimeoutMs: REQUEST_TIMEOUT_MS, requestTimeoutMs: REQUEST_TIMEOUT_MS, onFault };
-  const listener = await listenAt(address, (socketPath) => listen(handler, { socketPath, ...limits }));
+  const { listener, remove } = await listenAt(address, (socketPath) => listen(handler, { socketPath, ...limits }));
   let closing: Promise<void> | undefined;
   const shutDown = async (): Promise<void> => {
-    // The listener knows the socket by the name that it was made under.
-    if (address.kind === "socket") await rm(address.path, { force: true });
+    // What can't be removed must not keep the host from ending: the next one replaces it.
+    await remove().catch(onFault);
     await listener.close();
   };
   return { path: address.path, close: () => (closing ??= shutDown()) };
 }
 
+/** A listener, and what removes its socket: the listener itself knows it by the name that it was made under. */
+interface ControlListener {
+  readonly listener: HttpListener;
+  readonly remove: () => Promise<void>;
+}
+
 async function listenAt(
   address: ControlAddress,
   open: (socketPath: string) => Promise<HttpListener>,
-): Promise<HttpListener> {
+): Promise<ControlListener> {
   if (address.kind === "too_long") throw listenFailed(address.path, "path_too_long");
-  if (address.kind === "pipe") return open(address.path);
+  if (address.kind === "pipe") return { listener: await open(address.path), remove: async () => undefined };
   const { path, stagingDirectory, stagingPath } = address;
   let listener: HttpListener | undefined;
   try {
@@ -60,13 +66,25 @@ async function listenAt(
     await rm(stagingDirectory, { recursive: true, force: true });
     await mkdir(stagingDirectory, { mode: 0o700 });
     listener = await open(stagingPath);
+    const { ino } = await lstat(stagingPath, { bigint: true });
     await rename(stagingPath, path);
     await rm(stagingDirectory, { recursive: true, force: true });
-    return listener;
+    return { listener, remove: () => removeSocket(path, ino) };
   } catch (error) {
     await listener?.close();
+    await rm(stagingDirectory, { recursive: true, force: true }).catch(() => undefined);
     if (isRemoteConnectorError(error)) throw error;
     throw listenFailed(path, codeOf(error), error);
+  }
+}
+
+/** Removes one's own socket. If the state directory was deleted meanwhile, another host may have its socket there. */
+async function removeSocket(path: string, ino: bigint): Promise<void> {
+  try {
+    const present = await lstat(path, { bigint: true });
+    if (present.ino === ino) await unlink(path);
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
   }
 }
 

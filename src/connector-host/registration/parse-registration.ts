@@ -28,7 +28,7 @@ export type RegistrationRequest = z.output<typeof requestSchema>;
  * Throws `invalid_registration`, whose `member` is the path of the member at fault, and `invalid_options` for the policy.
  */
 export function parseRegistration(value: unknown, policy: RegistrationPolicy = {}): Registration {
-  return read(registrationSchema, value, resolveRegistrationPolicy(policy));
+  return readWhole(value, resolveRegistrationPolicy(policy));
 }
 
 /** Reads a request for a registration from untrusted data. Throws as {@link parseRegistration} does. */
@@ -43,7 +43,7 @@ export function parseRegistrationRequest(value: unknown, policy: RegistrationPol
  */
 export function createRegistration(request: unknown, id: string, policy: RegistrationPolicy = {}): Registration {
   const config = resolveRegistrationPolicy(policy);
-  return read(registrationSchema, { ...read(requestSchema, request, config), id }, config);
+  return readWhole({ ...read(requestSchema, request, config), id }, config);
 }
 
 /**
@@ -54,8 +54,11 @@ export function createRegistration(request: unknown, id: string, policy: Registr
  */
 export function declareRegistration(declaration: unknown, id: string, policy: RegistrationPolicy = {}): Registration {
   const config = resolveRegistrationPolicy(policy);
-  return read(registrationSchema, { ...read(declarationSchema, declaration, config), id, state: "active" }, config);
+  return readWhole({ ...read(declarationSchema, declaration, config), id, state: "active" }, config);
 }
+
+/** As JSON without spaces. With those of its file it is less than three times as much. */
+const MAX_BYTES = 4 * 1024 * 1024;
 
 /** What a replacement of settings comes to. */
 export interface SettingsReplacement {
@@ -79,8 +82,18 @@ export function replaceSettings(
   if (settingsDigest(next) === settingsDigest(registration.settings)) return { registration, changed: "nothing" };
   const { newTools, permissions } = askAgain(registration);
   return new URL(next.endpoint).origin === new URL(registration.settings.endpoint).origin
-    ? { registration: Object.freeze({ ...registration, settings: next }), changed: "settings" }
-    : { registration: Object.freeze({ ...registration, settings: next, newTools, permissions }), changed: "origin" };
+    ? { registration: bounded({ ...registration, settings: next }), changed: "settings" }
+    : { registration: bounded({ ...registration, settings: next, newTools, permissions }), changed: "origin" };
+}
+
+function readWhole(value: unknown, policy: RegistrationPolicyConfig): Registration {
+  return bounded(read(registrationSchema, value, policy));
+}
+
+/** Each member has its bound; all of them together would be more than its file may be. */
+function bounded(registration: Registration): Registration {
+  if (Buffer.byteLength(JSON.stringify(registration), "utf8") <= MAX_BYTES) return Object.freeze(registration);
+  throw registrationRefused("registration", { member: "", reason: "larger than 4 MiB as JSON" });
 }
 
 function read<T extends { readonly settings: ConnectionSettings }>(

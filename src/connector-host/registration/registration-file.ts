@@ -23,7 +23,8 @@ export interface LoadedRegistrations {
 }
 
 const FORMAT_VERSION = 1;
-const MAX_FILE_BYTES = 8 * 1024 * 1024;
+/** More than the largest registration takes. */
+const MAX_FILE_BYTES = 12 * 1024 * 1024;
 
 /** The name of the file in which a registration is kept. */
 export function registrationFileName({ id }: Pick<Registration, "id">): string {
@@ -60,7 +61,7 @@ export function writeRegistration(registration: Registration): string {
 export function readRegistration(text: string, policy: RegistrationPolicy = {}): Registration {
   const value = Buffer.byteLength(text, "utf8") > MAX_FILE_BYTES ? undefined : parseJson(text);
   if (!isJsonObject(value))
-    throw registrationRefused("file of the registration", { member: "", reason: "no JSON object of at most 8 MiB" });
+    throw registrationRefused("file of the registration", { member: "", reason: "no JSON object of at most 12 MiB" });
   const { formatVersion, ...registration } = value;
   if (formatVersion !== FORMAT_VERSION) {
     throw registrationRefused("file of the registration", {

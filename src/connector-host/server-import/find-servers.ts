@@ -13,7 +13,7 @@ export interface FoundServer extends Omit<Entry, "slug" | "report"> {
   readonly value: unknown;
 }
 
-/** All entries of a file, in its order. None when the report says what is wrong with the file. */
+/** All entries of a file, in its order (whole numbers first, as in objects). None when the report says what is wrong with the file. */
 export function findServers(file: unknown, report: ImportReport): readonly FoundServer[] {
   if (report.refusalCount > 0) return [];
   if (!isJsonObject(file)) {

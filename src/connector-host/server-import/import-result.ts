@@ -44,7 +44,7 @@ export type ImportedServer = {
 export type ImportResult =
   | {
       readonly kind: "accepted";
-      /** In the order of the file. */
+      /** In the order of the file, but for names that are whole numbers, which come first. */
       readonly servers: readonly ImportedServer[];
       /** To be kept under their names before anything is used. */
       readonly secrets: readonly ImportedSecret[];

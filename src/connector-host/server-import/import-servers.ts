@@ -1,5 +1,5 @@
 import { isRemoteConnectorError } from "../../errors.js";
-import { refuseUnknownOptions } from "../../options.js";
+import { refuseOption, refuseUnknownOptions } from "../../options.js";
 import { isJsonObject } from "../../protocol/index.js";
 import {
   parseRegistrationRequest,
@@ -47,6 +47,9 @@ export function readServers(text: string, options: ImportOptions, readConfigText
   refuseUnknownOptions(options, ["taken", "slugs", "allowInsecureHttp"]);
   const { taken = [], slugs = new Map<string, string>(), allowInsecureHttp } = options;
   const policy = resolveRegistrationPolicy({ allowInsecureHttp });
+  if (!(slugs instanceof Map)) refuseOption("slugs", "must be a Map");
+  // A text can be iterated too, by its characters.
+  if (typeof taken === "string" || !(Symbol.iterator in Object(taken))) refuseOption("taken", "must be iterable");
   const report = new ImportReport();
   const found = findServers(readConfigText(text, report), report);
   const owners = new Map([...taken].map((key) => [key, "a connector that is there"]));

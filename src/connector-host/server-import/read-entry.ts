@@ -143,18 +143,25 @@ function readArguments(value: unknown, entry: Entry): readonly ConfiguredValue[]
   });
 }
 
-/** `--token=…`, or `--token` before a value of its own. */
+/** `--token=…`, `TOKEN=…`, `Token: …`, `--token` before a value of its own, or an address with one in it. */
 function showsCredential(text: string, next: unknown): boolean {
-  const [, name, value] = /^--?([\w-]+)(=.+)?$/s.exec(text) ?? [];
-  if (name === undefined || !namesCredential(name)) return false;
-  return value !== undefined || (typeof next === "string" && !/^-|\$/.test(next));
+  const [, dashes, name, value] = /^(--?)?([\w-]+)(?:[=:](.+))?$/s.exec(text) ?? [];
+  if (name === undefined || !namesCredential(name)) return hasPassword(text) || hasCredentialQuery(text);
+  return value !== undefined || (dashes !== undefined && typeof next === "string" && !/^-|\$/.test(next));
 }
 
 function noteQuery(endpoint: unknown, place: Holder["place"], { report }: Entry): void {
-  if (typeof endpoint !== "string" || !URL.canParse(endpoint)) return;
-  if ([...new URL(endpoint).searchParams.keys()].some(namesCredential)) {
+  if (typeof endpoint === "string" && hasCredentialQuery(endpoint)) {
     report.note("may_show_credential", place, "its query looks like a credential, and stays in the definition");
   }
+}
+
+function hasPassword(address: string): boolean {
+  return URL.canParse(address) && new URL(address).password !== "";
+}
+
+function hasCredentialQuery(address: string): boolean {
+  return URL.canParse(address) && [...new URL(address).searchParams.keys()].some(namesCredential);
 }
 
 function membersOf(value: unknown, name: string, entry: Entry): readonly (readonly [string, unknown])[] {

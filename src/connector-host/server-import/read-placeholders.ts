@@ -40,13 +40,10 @@ export function readPlaceholders(text: string, dialect: Dialect): PlaceholderVer
   const parts: PlaceholderPart[] = [];
   // Split at a pattern with a group: texts and what stands in placeholders take turns.
   for (const [index, piece] of text.split(PLACEHOLDER).entries()) {
-    if (index % 2 === 0) {
-      if (piece !== "") parts.push(piece);
-      continue;
-    }
-    const part = readPlaceholder(piece, dialect);
+    // A text between placeholders that begins another one: one that does not end, or that holds another.
+    const part = index % 2 === 1 ? readPlaceholder(piece, dialect) : piece.includes("${") ? undefined : piece;
     if (part === undefined) return { kind: "refused", reason: "holds a placeholder that means nothing here" };
-    parts.push(part);
+    if (part !== "") parts.push(part);
   }
   return { kind: "value", parts };
 }

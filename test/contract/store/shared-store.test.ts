@@ -170,6 +170,29 @@ describe.each(["memory", "sqlite"])("%s shared store", (kind) => {
       expect(await leases.renew(claim("a", now + 20_000))).toBe(false);
     });
 
+    it("R-9: are still those of a holder who comes back late, whatever else was taken meanwhile", async () => {
+      const { leases } = await openStore();
+      const now = clock.now();
+      await leases.acquire(claim("a"));
+      await leases.acquire(claim("b", now + 5_000, 1_000, "other"));
+      await leases.acquire(claim("c", now - 60_000, 1_000, "third"));
+      expect(await leases.renew(claim("a", now + 6_000))).toBe(true);
+      expect(await leases.release("refresh", "a")).toBe(true);
+    });
+
+    it("R-11: go an hour after their time when another one is taken, also when the clock was set back", async () => {
+      const { leases } = await openStore();
+      const now = clock.now();
+      const hour = 60 * 60_000;
+      for (const later of [hour + 1_000, -hour - 1_000]) {
+        await leases.acquire(claim("a"));
+        await leases.acquire(claim("b", now + later - Math.sign(later), 1_000, "other"));
+        expect(await leases.renew(claim("a"))).toBe(true);
+        await leases.acquire(claim("b", now + later, 1_000, "other"));
+        expect(await leases.renew(claim("a"))).toBe(false);
+      }
+    });
+
     it("R-9: are given back by their holder alone", async () => {
       const { leases } = await openStore();
       await leases.acquire(claim("a"));

@@ -508,6 +508,26 @@ describe.each([memorySetup, sqliteSetup].map((setup) => ({ name: setup().name, s
         expect(await store.read((tx) => tx.projections.get(row.accountId, row.connectorKey))).toEqual(row);
       });
 
+      it("P-1: refuse a revision or version below zero, which could not be read again", async () => {
+        await store.write(async (tx) => {
+          const refused = (argument: string) => ({ code: "invalid_argument", details: { argument } });
+          const { projections, overlays } = tx;
+          const { applied } = FULL_ACCOUNT;
+          const account = { ...FULL_ACCOUNT, applied: applied && { ...applied, revision: -1n } };
+          await expect(projections.putAccount(account)).rejects.toMatchObject(refused("applied.revision"));
+          const version = { connectionVersion: -1n };
+          await expect(projections.put({ ...FULL_PROJECTION, ...version })).rejects.toMatchObject(
+            refused("connectionVersion"),
+          );
+          await expect(projections.put({ ...FULL_PROJECTION, revision: -1n })).rejects.toMatchObject(
+            refused("revision"),
+          );
+          await expect(overlays.put({ ...FULL_OVERLAY, ...version })).rejects.toMatchObject(
+            refused("connectionVersion"),
+          );
+        });
+      });
+
       it("list one account, ordered by key, and remove one row", async () => {
         await store.write(async (tx) => {
           await tx.projections.put(FULL_PROJECTION);

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -145,6 +145,30 @@ describe("the control socket", () => {
     expect((await (await reach()).status()).url).toBe(host.url);
   });
 
+  it("R-5: that is another host's is not removed by one whose directory was deleted under it", async () => {
+    const first = await openHost();
+    await rm(directory, { recursive: true });
+    const second = await openHost();
+    await first.close();
+    expect((await (await reach()).status()).url).toBe(second.url);
+  });
+
+  it.each<[string, () => Promise<unknown>]>([
+    ["a directory is in its place", () => mkdir(join(path, "in-the-way"), { recursive: true })],
+    [
+      "a file is in the place of its directory",
+      () => rm(directory, { recursive: true }).then(() => writeFile(directory, "")),
+    ],
+  ])("R-5: that can't be removed, since %s, keeps nothing of the host open", async (_, getInTheWay) => {
+    const host = await openHost();
+    await rm(path);
+    await getInTheWay();
+    await host.close();
+    await rm(directory, { recursive: true });
+    await openHost();
+    expect((await ask({})).status).toBe(200);
+  });
+
   it("R-5: refuses a browser, and everything that it does not know", async () => {
     await openHost();
     const origin = { Origin: "http://localhost" };
@@ -165,6 +189,11 @@ describe("the control socket", () => {
     const { url } = await (await reach()).status();
     expect(url).toBe(host.url);
     expect(await ask({ url: new URL(url).pathname, method: "POST", body: "{}" })).toMatchObject({ status: 404 });
+  });
+
+  it.each(["", Object(5)])("refuses the state directory %o by the option's name", async (stateDirectory) => {
+    const refused = { code: "invalid_options", details: { option: "stateDirectory" } };
+    await expect(openHost({ stateDirectory })).rejects.toMatchObject(refused);
   });
 
   it("R-5: is not there without a state directory, nor where it is not wanted", async () => {
@@ -190,9 +219,9 @@ describe("the control socket", () => {
 
   it("R-5: that can't be made keeps the host from starting, and the store is free again", async () => {
     await writeFile(join(directory, "file"), "");
-    const { mkdir } = await import("node:fs/promises");
     await mkdir(join(path, "in-the-way"), { recursive: true });
     await expect(openHost()).rejects.toMatchObject({ code: "listen_failed", details: { address: path } });
+    expect(await readdir(directory)).toEqual(["control.sock", "file", "host.db"]);
     await rm(path, { recursive: true });
     await openHost();
   });

@@ -9,6 +9,9 @@ import {
   type SharedStore,
   type SharedStoreOptions,
 } from "../../../src/store/index.js";
+import { checkFormat } from "../../../src/store/file-format.js";
+import { SHARED_FORMAT } from "../../../src/store/shared-format.js";
+import { SqliteConnection } from "../../../src/store/sqlite-connection.js";
 
 /** A shared store as format 1 was released. Never edit this: a file like it is on somebody's disk. */
 const FORMAT_1 = `
@@ -161,6 +164,39 @@ describe("the file of a shared store", () => {
     await writeFile(join(directory, "file"), "");
     const below = openStore({ directory: join(directory, "file", "x") });
     await expect(below).rejects.toMatchObject({ code: "store_unavailable", details: { reason: "ENOTDIR" } });
+  });
+
+  it("R-9: is not taken for that of another program while another process makes it", async () => {
+    const maker = new Database(path);
+    open.push({ close: () => maker.close() });
+    maker.exec("PRAGMA journal_mode = WAL");
+    class Watched extends Database {
+      constructor(file: string) {
+        super(file);
+        const prepare = this.prepare.bind(this);
+        const value = (sql: string) => {
+          // Between two of the questions.
+          if (sql.includes("sqlite_schema")) maker.exec(`BEGIN IMMEDIATE; ${FORMAT_1} COMMIT`);
+          return prepare(sql);
+        };
+        Object.defineProperty(this, "prepare", { value });
+      }
+    }
+    const connection = new SqliteConnection(Watched, path);
+    open.push(connection);
+    checkFormat(connection, SHARED_FORMAT);
+    expect(connection.number("PRAGMA user_version")).toBe(1);
+  });
+
+  it("R-9: that was deleted or replaced is store_unavailable: others would not see what is written", async () => {
+    const moved = { code: "store_unavailable", details: { path, reason: "moved" } };
+    const first = await openStore();
+    await put(first, "x");
+    for (const file of await readdir(directory)) await rm(join(directory, file));
+    await expect(put(first, "y", 1)).rejects.toMatchObject(moved);
+    const second = await openStore();
+    await expect(first.leases.acquire({ name: "a", holder: "b", ttlMs: 1, now: 1 })).rejects.toMatchObject(moved);
+    expect(await put(second, "z")).toMatchObject({ kind: "written" });
   });
 
   it("R-10: that is full is store_full, with nothing half-written, and goes on", async () => {

@@ -83,6 +83,16 @@ const CONNECT = `
   process.exit(0);
 `;
 
+/** Asks for an era two hours after it was written. */
+const ASK = `
+  const clock = { now: () => Date.now() + 2 * 60 * 60_000, schedule: (delayMs, run) => setTimeout(run, delayMs) };
+  const { eraMemory, leases } = await openSharedStore({ directory: args[0], clock });
+  const say = (value) => console.log(value?.era ?? value?.code ?? "nothing");
+  await leases.acquire({ name: "a", holder: "b", ttlMs: 1, now: 1 }).then(say, say);
+  await eraMemory.read("server").then(say, say);
+  process.exit(0);
+`;
+
 /** Opens a store that is not there yet, at the same moment as the others. */
 const OPEN = `
   console.log("ready");
@@ -174,6 +184,16 @@ describe("a shared store and processes", () => {
     expect(last).toBeGreaterThanOrEqual(Math.max(...numbers));
     expect(last - numbers.length).toBeLessThanOrEqual(racers.length);
     expect(row?.generation).toBe(last);
+  });
+
+  it("R-10: tells the eras that it knows also when there is no room to note that somebody asked", async () => {
+    const store = await openSharedStore({ directory });
+    await store.eraMemory.write("server", { era: "legacy", decidedAt: 1 });
+    const program = await compiled.startLimited(8, ASK, directory);
+    programs.push(program);
+    await program.ended;
+    expect(program.lines).toEqual(["store_unavailable", "legacy"]);
+    await store.close();
   });
 
   it("R-9: is made once by those who open it at the same moment", async () => {

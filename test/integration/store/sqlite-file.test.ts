@@ -129,10 +129,34 @@ describe("the file of a store", () => {
     await openIn(directory);
   });
 
+  it("R-5: that was deleted or replaced is store_unavailable, since nothing that is written can be found again", async () => {
+    const path = join(directory, "host.db");
+    const moved = { code: "store_unavailable", details: { path, reason: "moved" } };
+    const first = await openIn(directory);
+    await first.write((tx) => tx.convergence.put(row("k")));
+    for (const file of await readdir(directory)) await rm(join(directory, file));
+    const seen: string[] = [];
+    const late = first.write(async (tx) => {
+      // The work has to run: what it revokes is fenced whatever becomes of the transaction.
+      tx.onSettled((outcome) => seen.push(outcome));
+      await tx.convergence.put(row("l"));
+    });
+    await expect(late).rejects.toMatchObject(moved);
+    expect(seen).toEqual(["rolled_back"]);
+    const second = await openIn(directory);
+    await expect(first.read((tx) => tx.convergence.get("device", "k"))).rejects.toMatchObject(moved);
+    await second.write((tx) => tx.convergence.put(row("m")));
+    await first.close();
+    await second.close();
+    const third = await openIn(directory);
+    expect(await third.read((tx) => tx.convergence.listKeys("device"))).toEqual(["m"]);
+  });
+
   it.each([
     [{ directory: "" }, "directory"],
     [{ directory: "x", fileName: "../host.db" }, "fileName"],
     [{ directory: "x", fileName: "" }, "fileName"],
+    [{ directory: "x", fileName: Object(5) }, "fileName"],
     [{ directory: "x", fileName: ".." }, "fileName"],
     [{ directory: "x", maxFileBytes: 1 }, "maxFileBytes"],
   ])("refuses the options %o", async (options, option) => {
@@ -175,6 +199,21 @@ describe("the file of a store", () => {
       await store.write((tx) => tx.convergence.remove("device", "k0"));
       await store.write((tx) => tx.convergence.put(row("after", "small")));
       expect(await store.read((tx) => tx.convergence.get("device", "after"))).toEqual(row("after", "small"));
+    });
+
+    it("R-10: keeps nothing of a transaction whose work went on after that", async () => {
+      const store = await openIn(directory, { maxFileBytes: 256 * 1024 });
+      const count = await fill(store);
+      const carefree = store.write(async (tx) => {
+        await tx.convergence.put(row("large", LARGE)).catch(() => undefined);
+        await tx.convergence.put(row("small"));
+        await tx.events.append(1, "fact");
+      });
+      await expect(carefree).rejects.toMatchObject({ code: "store_full" });
+      expect(await store.read((tx) => tx.convergence.get("device", "small"))).toBeUndefined();
+      expect(await store.read((tx) => tx.events.last())).toBe(0);
+      expect(await store.read((tx) => tx.convergence.listScope("device"))).toHaveLength(count);
+      await store.write((tx) => tx.convergence.remove("device", "k0"));
     });
 
     it("R-10: tells those who wait for the end of a transaction that it was rolled back", async () => {

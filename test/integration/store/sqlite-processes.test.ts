@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import Database from "libsql";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { openSqliteStore } from "../../../src/store/index.js";
 import { type CompiledStore, compileStore, type StoreProgram } from "./store-program.js";
@@ -45,6 +46,22 @@ const WRITE = `
     process.stdout.write(n + " " + generation + "\\n");
     if (n % 20 === 0) await new Promise((resolve) => setImmediate(resolve));
   }
+`;
+
+/** Opens the store by a relative path, and goes elsewhere. */
+const MOVE = `
+  process.chdir(args[0]);
+  const store = await openSqliteStore({ directory: "state" });
+  process.chdir("/");
+  await store.write((tx) => tx.events.append(1, "fact")).catch((error) => console.log(error.details));
+  await store.close();
+  console.log(await openSqliteStore({ directory: args[0] + "/state" }).then((again) => again.read((tx) => tx.events.last())));
+`;
+
+/** Tries to open the store, says what came of it, and goes on with nothing. */
+const TRY = `
+  console.log(await openSqliteStore({ directory: args[0] }).then(() => "open", (error) => error.code));
+  setInterval(() => {}, 1_000);
 `;
 
 /** Writes more than its files may hold, so that the commit fails; says how each transaction ended, and goes on. */
@@ -151,6 +168,19 @@ describe("a store and processes", () => {
     expect(second.lines).toEqual(["open"]);
   });
 
+  it("R-5: is free for others when it could not be opened because there is no room", async () => {
+    await (await openSqliteStore({ directory })).close();
+    // As a killed process leaves it whose log was in the file already.
+    const database = new Database(join(directory, "host.db"));
+    database.exec("PRAGMA journal_mode = WAL");
+    database.close();
+    const refused = await compiled.startLimited(8, TRY, directory);
+    programs.push(refused);
+    await refused.heard(1);
+    expect(refused.lines).toEqual(["store_unavailable"]);
+    await (await openSqliteStore({ directory })).close();
+  });
+
   it("R-5: is free as soon as its holder was killed", async () => {
     const holder = await start(HOLD);
     await holder.heard(1);
@@ -192,6 +222,12 @@ describe("a store and processes", () => {
     programs.push(program);
     await program.ended;
     expect(program.lines).toEqual(Array.from({ length: 4 }, () => "begun,rolled_back,store_unavailable"));
+  });
+
+  it("R-9: is where it was opened, wherever the process goes", async () => {
+    const program = await start(MOVE);
+    await program.ended;
+    expect(program.lines).toEqual(["1"]);
   });
 
   it("loads the driver only to open a file", async () => {

@@ -245,6 +245,25 @@ describe("H-3: secrets of an import", () => {
       ["may_show_credential", "mcpServers.files.args.0"],
       ["may_show_credential", "mcpServers.files.args.1"],
     ]);
+    const shown = [
+      "--header",
+      "Authorization: Bearer abc",
+      "-e",
+      "GITHUB_TOKEN=abc",
+      "db://me:abc@db.example/x",
+      "https://docs.example/?apiKey=abc",
+    ];
+    const hidden = [
+      "Authorization",
+      "LEVEL=info",
+      "https://docs.example/a?team=1",
+      "Authorization: Bearer ${A}",
+      "a=b=c",
+      "C:\\token",
+    ];
+    const { notes } = accepted(stdio({ args: [...shown, ...hidden] }));
+    expect(notes.map(({ member }) => member)).toEqual([1, 3, 4, 5].map((n) => `mcpServers.files.args.${String(n)}`));
+    expect(JSON.stringify(notes)).not.toContain("abc");
     const query = accepted({ mcpServers: { docs: { url: "https://docs.example/?apiKey=abc&team=1" } } });
     expect(query.notes).toMatchObject([{ kind: "may_show_credential", member: "mcpServers.docs.url" }]);
     expect(JSON.stringify([programs.notes, query.notes])).not.toContain("abc");
@@ -310,6 +329,10 @@ describe("H-3: what an import refuses", () => {
     ["headers.X-Team", { headers: { "X-Team": "${workspaceFolder}" } }],
     ["headers.X-Team", { headers: { "X-Team": "${command:pick}" } }],
     ["headers.X-Team", { headers: { "X-Team": "${}" } }],
+    ["headers.X-Team", { headers: { "X-Team": "${A:-${B}}" } }],
+    ["headers.X-Team", { headers: { "X-Team": "${A:-{}}" } }],
+    ["headers.X-Team", { headers: { "X-Team": "${A} ${B" } }],
+    ["headers.X-Token", { headers: { "X-Token": "${TOKEN" } }],
     ["headers.X-Token", { headers: { "X-Token": "${TOKEN:-abc}" } }],
     ["headers.x-team", { headers: { "X-Team": "a", "x-team": "b" } }],
     ["args", { args: ["-y"] }],
@@ -406,8 +429,18 @@ describe("H-3: what an import refuses", () => {
   });
 
   it("options that it doesn't know", async () => {
-    for (const options of [Object({ allowHttp: true }), Object({ allowInsecureHttp: 1 })]) {
-      await expect(importServers("{}", options)).rejects.toMatchObject({ code: "invalid_options" });
+    const wrong = [
+      { allowHttp: true },
+      { allowInsecureHttp: 1 },
+      { slugs: { a: "b" } },
+      { taken: "docs" },
+      { taken: 5 },
+      { taken: null },
+    ];
+    for (const each of wrong) {
+      const [option] = Object.keys(each);
+      const refused = { code: "invalid_options", details: { option } };
+      await expect(importServers("{}", Object(each))).rejects.toMatchObject(refused);
     }
     await expect(importServers('{"mcpServers":{}}')).resolves.toMatchObject({ kind: "accepted", servers: [] });
   });
