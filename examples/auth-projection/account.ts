@@ -52,7 +52,9 @@ export class Account {
       scopeEpoch: crypto.randomUUID(),
       readiness: new Readiness(),
       onChanged: (tx, keys) => this.#plan(tx, keys),
-      onEvent: ({ kind }) => (kind === "failed" ? undefined : this.flows.synchronized()),
+      onEvent: (event) => {
+        if (event.kind === "applied" || event.kind === "confirmed") this.flows.synchronized(event);
+      },
     });
     this.flows = new AuthorizationFlows<StoreTx>({
       login,

@@ -1,10 +1,12 @@
-import { RemoteConnectorError } from "../../errors.js";
 import { refuseUnknownOptions } from "../../options.js";
 import { doubled } from "../backoff.js";
 import { isConnectorKey, isIdentifier } from "../identifiers.js";
 import type { FlowRow, ProjectionTx } from "../ports.js";
+import type { SyncedSnapshot } from "../sync-event.js";
 import { isFinished } from "./decide-flow.js";
-import { Disconnecting, type DisconnectResult, loginEnded } from "./disconnecting.js";
+import { Deferred } from "./deferred.js";
+import { Disconnecting, type DisconnectResult } from "./disconnecting.js";
+import { flowsClosed, inProgress, loginEnded, noFlow, unusable } from "./flow-errors.js";
 import type { AuthorizationStart } from "./flow-outcome.js";
 import { FlowRun } from "./flow-run.js";
 import { type AuthorizationFlowsOptions, type FlowsConfig, resolveAuthorizationFlowsOptions } from "./flows-options.js";
@@ -28,6 +30,8 @@ export interface AuthorizeOptions {
 
 const START_OPTIONS: readonly (keyof AuthorizeOptions)[] = ["connectorVersion", "replace", "secret", "signal"];
 const LONGEST_RELOAD_MS = 60_000;
+/** How many attempts to read the rows are waited for: a minute of them. */
+const RELOADS_AWAITED = 7;
 
 /**
  * The authorization flows of one login, from its construction until the login ends or `close()`.
@@ -44,6 +48,8 @@ export class AuthorizationFlows<Tx extends ProjectionTx> {
   readonly #runs = new Set<FlowRun<Tx>>();
   readonly #disconnects = new Set<Disconnecting<Tx>>();
   readonly #loading: Promise<void>;
+  /** Resolves when it is known what an earlier process left. Rejects when that can't be read for a minute; then it is a new one. */
+  #known = new Deferred<void>();
   readonly #loadPace: Pace;
   #stopped: ((connectorKey: string) => unknown) | undefined;
 
@@ -72,9 +78,9 @@ export class AuthorizationFlows<Tx extends ProjectionTx> {
     const secret = given === undefined ? undefined : takeSecret(given);
     try {
       refuseUnknownOptions(options, START_OPTIONS);
-      checkText("connectorKey", isConnectorKey(connectorKey));
-      checkText("connectorVersion", isIdentifier(connectorVersion));
-      await this.#enter(connectorKey);
+      if (!isConnectorKey(connectorKey)) throw unusable("connectorKey");
+      if (!isIdentifier(connectorVersion)) throw unusable("connectorVersion");
+      await this.#enter(connectorKey, signal);
       signal?.throwIfAborted();
       const predecessor = this.#lanes.get(connectorKey);
       if (predecessor !== undefined && !replace) throw inProgress(connectorKey, predecessor.clientRequestId);
@@ -92,8 +98,9 @@ export class AuthorizationFlows<Tx extends ProjectionTx> {
    * Gives the secret that a flow of the connector waits for. Bytes are overwritten before the call returns. Resolves when the
    * control plane has taken it.
    *
-   * Rejects with `invalid_argument` when no flow waits for one or it can't be used, and with what the control plane refused it with;
-   * the flow has failed then. A secret whose answer was lost is not sent again: the promise settles when that is known.
+   * Rejects with `invalid_argument` when no flow waits for one or it can't be used; with what the store rejects with, when it can't be
+   * known whether one waits; and with what the control plane refused it with: the flow has failed then. A secret whose answer was
+   * lost is not sent again: the promise settles when that is known.
    */
   async submitSecret(connectorKey: string, given: Uint8Array | string): Promise<void> {
     const secret = takeSecret(given);
@@ -127,7 +134,7 @@ export class AuthorizationFlows<Tx extends ProjectionTx> {
    * `login_ended`, and `cancelled`.
    */
   async disconnect(connectorKey: string): Promise<DisconnectResult> {
-    checkText("connectorKey", isConnectorKey(connectorKey));
+    if (!isConnectorKey(connectorKey)) throw unusable("connectorKey");
     await this.#enter(connectorKey);
     const holder = this.#lanes.get(connectorKey);
     if (holder instanceof Disconnecting) return holder.result;
@@ -135,11 +142,8 @@ export class AuthorizationFlows<Tx extends ProjectionTx> {
     this.#lanes.set(connectorKey, disconnecting);
     this.#disconnects.add(disconnecting);
     void disconnecting.ended.then(() => this.#leave(connectorKey, disconnecting));
-    try {
-      return await disconnecting.result;
-    } finally {
-      this.#disconnects.delete(disconnecting);
-    }
+    void disconnecting.settled.then(() => this.#disconnects.delete(disconnecting));
+    return disconnecting.result;
   }
 
   /** The account's flows, the latest first; those that are over for 24 hours. Rejects with what the store rejects with. */
@@ -149,22 +153,25 @@ export class AuthorizationFlows<Tx extends ProjectionTx> {
     return [...rows].sort((a, b) => b.createdAt - a.createdAt);
   }
 
-  /** To be called after each snapshot that was applied or confirmed: it may show what a flow waits for. */
-  synchronized(): void {
-    for (const run of this.#runs) run.look();
+  /** To be called with each `applied` and `confirmed` of the sync: the snapshot may show what a flow waits for. */
+  synchronized({ syncSeq }: Pick<SyncedSnapshot, "syncSeq">): void {
+    for (const run of this.#runs) run.look(syncSeq);
   }
 
   /** Ends the work on all flows, and resolves when none runs. Their rows stay as they are, to be gone on with. Idempotent. */
   async close(): Promise<void> {
-    this.#stop(() => closed());
+    this.#stop(flowsClosed);
     await this.#loading;
     await Promise.all(Array.from(this.#runs, (run) => run.ended));
-    await Promise.all(Array.from(this.#disconnects, ({ ended }) => ended));
+    await Promise.all(Array.from(this.#disconnects, ({ settled }) => settled));
   }
 
-  /** Waits until what an earlier process left is known. Throws when the flows were stopped. */
-  async #enter(connectorKey: string): Promise<void> {
-    await this.#loading;
+  /**
+   * Waits until what an earlier process left is known. Rejects when the flows were stopped, with the signal's reason, and with
+   * what the store rejects with.
+   */
+  async #enter(connectorKey: string, signal?: AbortSignal): Promise<void> {
+    await unlessAborted(this.#known.promise, signal);
     if (this.#stopped !== undefined) throw this.#stopped(connectorKey);
   }
 
@@ -175,13 +182,16 @@ export class AuthorizationFlows<Tx extends ProjectionTx> {
       try {
         const rows = await store.read((tx) => tx.flows.list(login.accountId));
         if (this.#stopped === undefined) this.#resume(rows.filter((row) => !isFinished(row)));
-        return;
+        break;
       } catch (error) {
         onTrouble(error);
+        if (attempt === RELOADS_AWAITED) this.#known.reject(error);
         this.#loadPace.later(doubled(attempt, 1_000, LONGEST_RELOAD_MS));
         await this.#loadPace.wait();
       }
     }
+    if (this.#known.isSettled) this.#known = new Deferred<void>();
+    this.#known.resolve();
   }
 
   #resume(rows: readonly FlowRow[]): void {
@@ -245,38 +255,18 @@ function leaveOnAbort<Tx extends ProjectionTx>(run: FlowRun<Tx>, signal: AbortSi
     run.cancel("cancelled");
   };
   signal.addEventListener("abort", leave);
-  void run.settled.then(() => signal.removeEventListener("abort", leave));
+  void run.outcome.over.then(() => signal.removeEventListener("abort", leave));
 }
 
-function checkText(argument: string, isUsable: boolean): void {
-  if (isUsable) return;
-  throw new RemoteConnectorError("invalid_argument", {
-    message: `The argument ${argument} can't be used.`,
-    details: { argument, reason: "malformed" },
-  });
-}
-
-function noFlow(): RemoteConnectorError<"invalid_argument"> {
-  return new RemoteConnectorError("invalid_argument", {
-    message: "No flow of the connector waits for a secret.",
-    details: { argument: "connectorKey", reason: "no flow waits for a secret" },
-  });
-}
-
-function inProgress(
-  connectorKey: string,
-  clientRequestId: string | undefined,
-): RemoteConnectorError<"authorization_in_progress"> {
-  return new RemoteConnectorError("authorization_in_progress", {
-    message: `An authorization of ${connectorKey} is under way.`,
-    details: { connectorKey, clientRequestId },
-  });
-}
-
-function closed(): RemoteConnectorError<"cancelled"> {
-  return new RemoteConnectorError("cancelled", {
-    message: "The authorization flows were closed.",
-    delivery: "unknown",
-    details: { reason: "flows_closed" },
-  });
+/** Waits for a promise, unless the signal fires first: then with its reason. */
+async function unlessAborted(promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted();
+  const aborted = new Deferred<void>();
+  const leave = (): void => aborted.reject(signal?.reason);
+  signal?.addEventListener("abort", leave);
+  try {
+    await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal?.removeEventListener("abort", leave);
+  }
 }

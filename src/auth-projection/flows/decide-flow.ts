@@ -10,8 +10,8 @@ export type FlowNews =
   | { readonly kind: "session"; readonly session: AuthorizationSession; readonly secretLost: boolean }
   /** A request failed for good. */
   | { readonly kind: "refused"; readonly reason: FlowReason; readonly errorCode: string | undefined }
-  /** The account's row counts as connected, with this connection. */
-  | { readonly kind: "shown"; readonly connectionId: string | undefined }
+  /** The account's row counts as connected, with this connection. `isRefetched`: by a fetch that began after the grant. */
+  | { readonly kind: "shown"; readonly connectionId: string | undefined; readonly isRefetched: boolean }
   /** It is not wanted any more. */
   | { readonly kind: "cancel"; readonly reason: "cancelled" | "replaced" | "disconnected" }
   /** Its session was ended, or is left to end by itself. */
@@ -45,7 +45,7 @@ function decide(row: FlowRow, news: FlowNews, now: number): FlowRow {
         ? over(row, news.reason, news.errorCode)
         : leave(row, news.reason, news.errorCode);
     case "shown":
-      return byProjection(row, news.connectionId);
+      return byProjection(row, news.connectionId, news.isRefetched);
     case "cancel":
       return byCancellation(row, news.reason);
     case "ended":
@@ -74,12 +74,14 @@ function bySession(row: FlowRow, session: AuthorizationSession, secretLost: bool
   return isSame ? row : waiting;
 }
 
-function byProjection(row: FlowRow, connectionId: string | undefined): FlowRow {
+function byProjection(row: FlowRow, connectionId: string | undefined, isRefetched: boolean): FlowRow {
   if (connectionId === undefined) return row;
+  const isNew = connectionId !== row.priorConnectionId;
+  // One that was there before, and was granted anew, has another version now, which its row need not have yet.
   const isResult =
     row.state === "authorized"
-      ? connectionId === row.connectionId
-      : isUndecided(row) && connectionId !== row.priorConnectionId;
+      ? connectionId === row.connectionId && (isNew || isRefetched)
+      : isUndecided(row) && isNew;
   return isResult ? { ...row, state: "connected", connectionId } : row;
 }
 

@@ -1,4 +1,3 @@
-import { RemoteConnectorError } from "../../errors.js";
 import { between, doubled } from "../backoff.js";
 import type { ProjectionRow, ProjectionTx } from "../ports.js";
 import { classifyFailure, pauseAfter } from "./classify-failure.js";
@@ -22,8 +21,10 @@ const PATIENCE_MS = 60_000;
 /** One disconnect of one connector. It is in its lane until the control plane has answered. */
 export class Disconnecting<Tx extends ProjectionTx> implements LaneHolder {
   readonly clientRequestId = undefined;
-  /** When the control plane has answered, or it was stopped. Never rejects. */
+  /** When the control plane has answered and the row is lowered, or it was stopped. Never rejects. */
   readonly ended: Promise<void>;
+  /** When nothing of it runs any more. Never rejects. */
+  readonly settled: Promise<void>;
   readonly #config: FlowsConfig<Tx>;
   readonly connectorKey: string;
   readonly #result = new Deferred<DisconnectResult>();
@@ -36,7 +37,7 @@ export class Disconnecting<Tx extends ProjectionTx> implements LaneHolder {
     this.connectorKey = connectorKey;
     this.#pace = new Pace(config.clock);
     this.ended = this.#ended.promise;
-    void this.#run(predecessor);
+    this.settled = this.#run(predecessor);
   }
 
   get result(): Promise<DisconnectResult> {
@@ -136,13 +137,4 @@ export class Disconnecting<Tx extends ProjectionTx> implements LaneHolder {
       signal.removeEventListener("abort", stop);
     }
   }
-}
-
-/** The failure of what was under way when the login ended. */
-export function loginEnded(connectorKey: string): RemoteConnectorError<"login_ended"> {
-  return new RemoteConnectorError("login_ended", {
-    message: `The login ended while ${connectorKey} was being authorized or disconnected.`,
-    delivery: "unknown",
-    details: { connectorKey },
-  });
 }

@@ -12,7 +12,7 @@ import {
 } from "../../transport/index.js";
 import { controlUrl } from "../control-url.js";
 import type { Login, LoginGuard } from "../login.js";
-import { checkControlAnswer, holds, jsonOf } from "./control-answer.js";
+import { checkControlAnswer, jsonOf, withoutHeaders, withoutSecret } from "./control-answer.js";
 import { parseSession, type SessionExpectation } from "./parse-session.js";
 import { encodeSecretBody } from "./secret.js";
 import type { AuthorizationSession, FlowSessions, KnownSession, SessionRequest } from "./session.js";
@@ -89,9 +89,11 @@ export class FlowClient implements FlowSessions {
     const body = encodeSecretBody(secret);
     try {
       const answer = await this.#send("POST", `${sessionPath(sessionId)}/complete`, body, signal);
-      checkControlAnswer(answer, { secret });
+      checkControlAnswer(answer, secret);
       const read = this.#parse(answer, { connectorVersion, needsVersion: true, sessionId, hasSecret: false });
-      return holds(answer.body, secret) ? { ...read, errorCode: undefined } : read;
+      return { ...read, errorCode: withoutSecret(read.errorCode, secret) };
+    } catch (error) {
+      throw withoutHeaders(error);
     } finally {
       body.fill(0);
     }

@@ -2,6 +2,7 @@ import { RemoteConnectorError } from "../../errors.js";
 import type { WallClock } from "../clock.js";
 import type { FlowRow } from "../ports.js";
 import { Deferred } from "./deferred.js";
+import type { FlowRequests } from "./flow-requests.js";
 import type { FlowConvergence, RouteOutcome } from "./flows-options.js";
 import type { NextAction } from "./session.js";
 
@@ -50,6 +51,11 @@ export class FlowOutcome {
     return this.#start.promise;
   }
 
+  /** When the result is there, whatever it is. Never rejects. */
+  get over(): Promise<void> {
+    return this.#result.promise.then(ignore, ignore);
+  }
+
   /** The first answer is there. */
   begun({ clientRequestId }: FlowRow, nextAction: NextAction | undefined): void {
     this.#start.resolve({ clientRequestId, nextAction, result: this.#result.promise });
@@ -71,17 +77,20 @@ export class FlowOutcome {
     if (this.#result.isSettled) return;
     this.#isWatched = true;
     void this.#watch(() => convergence.published(connectorKey, connectionId, this.#converging.signal));
-    await this.#result.promise.then(ignore, ignore);
+    await this.over;
   }
 
   /**
-   * It came to nothing; answers the error that says so. `cause` is the request's failure, which the caller who still waits for
-   * the first answer gets.
+   * It came to nothing; answers the error that says so. `lastError` is the request's failure, which the caller who still waits
+   * for the first answer gets.
    */
-  failed({ connectorKey, reason = "cancelled", errorCode }: FlowRow, cause: unknown): unknown {
+  failed(
+    { connectorKey, reason = "cancelled", errorCode }: FlowRow,
+    { delivery, lastError: cause }: Pick<FlowRequests, "delivery" | "lastError">,
+  ): unknown {
     const error = new RemoteConnectorError("authorization_failed", {
       message: `The authorization of ${connectorKey} came to nothing: ${reason}.`,
-      delivery: "answered",
+      delivery,
       details: { connectorKey, reason, errorCode },
       cause,
     });

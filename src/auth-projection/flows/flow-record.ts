@@ -16,12 +16,19 @@ export class FlowRecord<Tx extends ProjectionTx> {
   /** Between attempts. */
   readonly #pace: Pace;
   #isWritten: boolean;
+  /** Whether the row says which connection there was before: it began by rows that count. */
+  #isPriorKnown: boolean;
+  /** Fetches that had started when a grant was first looked for; `undefined` before. */
+  #seqAtGrant: number | undefined;
+  /** Number of the last fetch that counts. */
+  #lastSeq = 0;
   #isStopped = false;
 
   constructor(config: FlowsConfig<Tx>, isWritten: boolean) {
     this.#config = config;
     this.#pace = new Pace(config.clock);
     this.#isWritten = isWritten;
+    this.#isPriorKnown = isWritten;
   }
 
   get isWritten(): boolean {
@@ -34,7 +41,11 @@ export class FlowRecord<Tx extends ProjectionTx> {
    */
   async ready(): Promise<void> {
     this.#pace.later(READY_PATIENCE_MS);
-    void this.#config.sync.ready.then(() => this.#pace.hurry());
+    void this.#config.sync.ready.then((isReady) => {
+      // Too late, once the row is written.
+      this.#isPriorKnown ||= isReady && !this.#isWritten;
+      this.#pace.hurry();
+    });
     await this.#pace.wait();
   }
 
@@ -57,7 +68,9 @@ export class FlowRecord<Tx extends ProjectionTx> {
       await pruneFlows(tx, accountId, clock.now());
       const before = await tx.projections.get(accountId, row.connectorKey);
       const priorConnectionId = before?.state === "connected" ? before.connectionId : undefined;
-      const first = { ...row, priorConnectionId };
+      const now = clock.now();
+      // It may have waited for who was in the lane before it: its time begins here.
+      const first = { ...row, priorConnectionId, createdAt: now, updatedAt: now };
       if (logins.isCurrent(login)) await tx.flows.put(first);
       return first;
     });
@@ -85,16 +98,25 @@ export class FlowRecord<Tx extends ProjectionTx> {
     }
   }
 
-  /** What the connector's row shows, if it counts as connected. Never rejects. */
-  async shown(connectorKey: string): Promise<FlowNews | undefined> {
+  /** A fetch counts; its number, if it was counted. */
+  fetched(syncSeq: number | undefined): void {
+    this.#lastSeq = syncSeq ?? this.#lastSeq;
+  }
+
+  /** What the account's rows show that can be a result of the flow. Never rejects. */
+  async shown({ connectorKey, state }: FlowRow): Promise<FlowNews | undefined> {
     const { store, login, onTrouble } = this.#config;
     const { accountId } = login;
     try {
-      const row = await store.read(async (tx) => {
+      const [row, syncSeq] = await store.read(async (tx) => {
         const synchronized = await tx.projections.get(accountId, connectorKey);
-        return synchronized && effectiveRow(synchronized, await tx.overlays.get(accountId, connectorKey));
+        const counts = synchronized && effectiveRow(synchronized, await tx.overlays.get(accountId, connectorKey));
+        return [counts, (await tx.projections.account(accountId))?.syncSeq ?? 0] as const;
       });
-      return row?.state === "connected" ? { kind: "shown", connectionId: row.connectionId } : undefined;
+      if (state === "authorized") this.#seqAtGrant ??= syncSeq;
+      const isRefetched = this.#seqAtGrant !== undefined && this.#lastSeq > this.#seqAtGrant;
+      if (row?.state !== "connected" || !(this.#isPriorKnown || isRefetched)) return undefined;
+      return { kind: "shown", connectionId: row.connectionId, isRefetched };
     } catch (error) {
       onTrouble(error);
       return undefined;

@@ -1,4 +1,4 @@
-import { deliveryOf, isRemoteConnectorError } from "../../errors.js";
+import { type Delivery, deliveryOf, isRemoteConnectorError } from "../../errors.js";
 import { between, doubled, type Random } from "../backoff.js";
 import type { WallClock } from "../clock.js";
 import type { FlowRow } from "../ports.js";
@@ -36,13 +36,20 @@ export class FlowRequests {
   #submission: Deferred<void> | undefined;
   /** When a secret was sent of which no answer came. */
   #lostSince: number | undefined;
-  /** Of requests of the present kind, in a row. */
+  /** Of requests of the present kind, in a row, and the pauses after them. */
   #failures = 0;
+  #pausedMs = 0;
+  #delivery: Delivery = "not_sent";
   /** What the last lasting failure was. */
   lastError: unknown;
 
   constructor(options: FlowRequestsOptions) {
     this.#options = options;
+  }
+
+  /** What is known of those that may have changed something. An answer settles what was unknown before it. */
+  get delivery(): Delivery {
+    return this.#delivery;
   }
 
   get holdsSecret(): boolean {
@@ -54,7 +61,7 @@ export class FlowRequests {
     return this.holdsSecret || this.#lostSince !== undefined;
   }
 
-  /** The session wants none. */
+  /** Overwrites a secret that nobody wants, or wants any more. */
   dropSecret(): void {
     this.#wipe();
   }
@@ -80,6 +87,7 @@ export class FlowRequests {
   /** The flow has another state: failures so far were of another kind of request. */
   reset(): void {
     this.#failures = 0;
+    this.#pausedMs = 0;
   }
 
   async begin(row: FlowRow, signal: AbortSignal): Promise<FlowNews | undefined> {
@@ -88,14 +96,16 @@ export class FlowRequests {
     const request = { connectorKey, connectorVersion, clientRequestId, replaces, hasSecret: this.holdsSecret };
     try {
       const session = await sessions.begin(request, signal);
+      this.#delivery = "answered";
       if (!this.holdsSecret) pace.later(LOOK_MS);
       return this.#news(session);
     } catch (error) {
+      this.#noteDelivery(error);
       if (signal.aborted) return undefined;
       const failure = classifyFailure(error);
       const goesOn = isResumed
         ? failure.kind !== "lasting"
-        : failure.kind === "passing" && clock.now() - row.createdAt < PATIENCE_MS;
+        : failure.kind === "passing" && Math.max(clock.now() - row.createdAt, this.#pausedMs) < PATIENCE_MS;
       if (!goesOn) return this.#refused(error, failure);
       this.#retryLater(error);
       return undefined;
@@ -108,12 +118,13 @@ export class FlowRequests {
     return secret === undefined ? this.#look(row, sessionId, signal) : this.#submit(row, sessionId, secret, signal);
   }
 
-  async endSession(sessionId: string, signal: AbortSignal, isHasty: boolean): Promise<FlowNews | undefined> {
+  /** `isHasty`: whether one attempt has to do. */
+  async endSession(sessionId: string, signal: AbortSignal, isHasty: () => boolean): Promise<FlowNews | undefined> {
     try {
       await this.#options.sessions.end(sessionId, signal);
     } catch (error) {
       if (signal.aborted) return undefined;
-      const isLast = isHasty || this.#failures + 1 >= END_ATTEMPTS;
+      const isLast = isHasty() || this.#failures + 1 >= END_ATTEMPTS;
       if (!isLast && classifyFailure(error).kind === "passing") {
         this.#retryLater(error);
         return undefined;
@@ -128,7 +139,7 @@ export class FlowRequests {
       const session = await sessions.observe({ sessionId, connectorVersion: row.connectorVersion }, signal);
       this.#failures = 0;
       pace.later(LOOK_MS);
-      if (!isForPerson(session)) this.#submission?.resolve();
+      if (!isForPerson(session)) this.#arrived();
       return this.#news(session);
     } catch (error) {
       if (signal.aborted) return undefined;
@@ -158,11 +169,11 @@ export class FlowRequests {
       this.#failures = 0;
       pace.later(LOOK_MS);
       if (isForPerson(session)) this.#lostSince = clock.now();
-      else this.#submission?.resolve();
+      else this.#arrived();
       return this.#news(session);
     } catch (error) {
       const failure = classifyFailure(error);
-      const delivery = deliveryOf(error);
+      const delivery = this.#noteDelivery(error);
       if (signal.aborted) {
         this.#wipe();
         return undefined;
@@ -184,6 +195,19 @@ export class FlowRequests {
     }
   }
 
+  /** The session is not waiting for the person any more. */
+  #arrived(): void {
+    this.#delivery = "answered";
+    this.#submission?.resolve();
+  }
+
+  /** One that was not sent says nothing about those before it. */
+  #noteDelivery(error: unknown): Delivery {
+    const delivery = deliveryOf(error) ?? "unknown";
+    if (delivery !== "not_sent") this.#delivery = delivery;
+    return delivery;
+  }
+
   #news(session: AuthorizationSession): FlowNews {
     const { isResumed, clock } = this.#options;
     const lostSince = this.#lostSince;
@@ -200,7 +224,9 @@ export class FlowRequests {
     const { pace, random, clock } = this.#options;
     this.#failures += 1;
     const longest = doubled(this.#failures, 1_000, 60_000);
-    pace.later(pauseAfter(error, between(longest / 2, longest, random), clock.now()));
+    const pauseMs = pauseAfter(error, between(longest / 2, longest, random), clock.now());
+    this.#pausedMs += pauseMs;
+    pace.later(pauseMs);
   }
 
   #wipe(): void {

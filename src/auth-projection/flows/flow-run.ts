@@ -16,7 +16,7 @@ export type CancelReason = "cancelled" | "replaced" | "disconnected";
 export interface LaneHolder {
   /** `undefined` for a disconnect. */
   readonly clientRequestId: string | undefined;
-  /** Asks it to leave for a reason. Resolves when it has, within half a minute or so; does not reject. */
+  /** Asks it to leave for a reason. Resolves when it has; does not reject. That can take what its last requests take. */
   makeRoom(reason: CancelReason): Promise<void>;
 }
 
@@ -91,14 +91,17 @@ export class FlowRun<Tx extends ProjectionTx> implements LaneHolder {
     return submitted;
   }
 
-  /** Something was fetched: the account's rows may show what is waited for. */
-  look(): void {
+  /** The account was fetched, under this number if it was counted: its rows may show what is waited for. */
+  look(syncSeq: number | undefined): void {
+    this.#record.fetched(syncSeq);
     this.#pace.nudge();
   }
 
   makeRoom(reason: CancelReason): Promise<void> {
     this.#isHurried = true;
     this.cancel(reason);
+    // What is left is the end of its session, which is tried once more, now.
+    if (this.#row.state === "cancelling") this.#pace.hurry();
     return this.ended;
   }
 
@@ -139,7 +142,7 @@ export class FlowRun<Tx extends ProjectionTx> implements LaneHolder {
     this.#cancelDeadline();
     if (this.#isStopped) return;
     const row = this.#row;
-    this.#requests.end(row.state === "connected" ? undefined : this.outcome.failed(row, this.#requests.lastError));
+    this.#requests.end(row.state === "connected" ? undefined : this.outcome.failed(row, this.#requests));
     // Whatever it came to at the control plane, the snapshot says.
     if (this.#record.isWritten && row.state !== "connected") this.#config.sync.wake();
   }
@@ -160,7 +163,7 @@ export class FlowRun<Tx extends ProjectionTx> implements LaneHolder {
     if (wanted !== undefined) return { kind: "cancel", reason: wanted };
     const time: FlowNews = { kind: "time", overdue: this.#isOverdue };
     if (this.#changes(time)) return time;
-    const shown = await this.#record.shown(this.#row.connectorKey);
+    const shown = await this.#record.shown(this.#row);
     if (shown !== undefined && this.#changes(shown)) return shown;
     if (!this.#pace.isDue) {
       await this.#pace.wait();
@@ -185,7 +188,7 @@ export class FlowRun<Tx extends ProjectionTx> implements LaneHolder {
       return this.#requests.begin(row, signal);
     }
     // A successor ends the session by asking for its own; it is not kept waiting for long.
-    if (state === "cancelling") return this.#requests.endSession(sessionId, signal, this.#isHurried);
+    if (state === "cancelling") return this.#requests.endSession(sessionId, signal, () => this.#isHurried);
     return this.#requests.wait(row, sessionId, signal);
   }
 
@@ -209,13 +212,13 @@ export class FlowRun<Tx extends ProjectionTx> implements LaneHolder {
     this.#row = next;
     if (next.state !== before.state) {
       this.#requests.reset();
+      if (next.state !== "waiting") this.#requests.dropSecret();
       // The session that opens now was just looked at.
       if (before.state !== "starting" || next.state !== "waiting") this.#pace.hurry();
     }
     if (next.state === "authorized" || next.state === "cancelling") this.#limit();
     await this.#record.save(next);
-    // Nobody is sent anywhere, or told of a grant, before that is written down.
-    if (this.#isStopped) return;
+    // Nobody is sent anywhere, or told of a grant, before that is written down, or could not be for a while.
     if (news.kind === "session") this.#tell(news.session);
     if (next.state === "authorized" || next.state === "connected") {
       this.#requests.taken();
@@ -241,6 +244,7 @@ export class FlowRun<Tx extends ProjectionTx> implements LaneHolder {
     if (this.#isStopped) return;
     this.#cancelDeadline = clock.schedule(leftMs, () => {
       this.#isOverdue = true;
+      this.#request.abort(new Error("The flow's time is over."));
       this.#pace.nudge();
     });
   }

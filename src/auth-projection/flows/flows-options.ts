@@ -27,7 +27,7 @@ export interface RouteOutcome {
  * signal fires, which it does after two minutes at the latest.
  */
 export interface FlowConvergence {
-  /** Until the connector's route for this connection is published, or it is known that it will not be. */
+  /** Until the connector's route for this connection, as its row has it, is published, or it is known that it will not be. */
   published(connectorKey: string, connectionId: string, signal: AbortSignal): Promise<RouteOutcome>;
   /** Until the connector is observed disabled, its route gone. */
   withdrawn(connectorKey: string, signal: AbortSignal): Promise<RouteOutcome>;
@@ -40,7 +40,7 @@ export interface AuthorizationFlowsOptions<Tx extends ProjectionTx> {
   /** The control plane: a `FlowClient`. */
   readonly sessions: FlowSessions;
   readonly store: UnitOfWork<Tx>;
-  /** The login's `SnapshotSync`. `synchronized` is to be called after each snapshot that it applied or confirmed. */
+  /** The login's `SnapshotSync`. `synchronized` is to be called with each of its `applied` and `confirmed`. */
   readonly sync: FlowSync;
   readonly convergence: FlowConvergence;
   /** Told of every change of a flow's row, after it. What it throws is an uncaught exception and stops no flow. */

@@ -2,6 +2,8 @@ import { isUtf8 } from "node:buffer";
 import { RemoteConnectorError } from "../../errors.js";
 
 const MAX_SECRET_BYTES = 16_384;
+/** Half of a surrogate pair, which has no UTF-8. */
+const HALF = /\p{Surrogate}/u;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const HEX = new TextEncoder().encode("0123456789abcdef");
@@ -30,7 +32,7 @@ export class HeldSecret {
 /**
  * Takes a secret over: its bytes are copied, and the caller's are overwritten, also when it is refused. A text stays in memory
  * until the engine lets go of it. Throws `invalid_argument` for fewer than 1 or more than 16,384 bytes, and for bytes that are
- * no UTF-8.
+ * no UTF-8, or a text that has none.
  */
 export function takeSecret(given: Uint8Array | string): HeldSecret {
   const bytes = typeof given === "string" ? new TextEncoder().encode(given) : Uint8Array.from(given);
@@ -38,7 +40,7 @@ export function takeSecret(given: Uint8Array | string): HeldSecret {
   const reason =
     bytes.length < 1 || bytes.length > MAX_SECRET_BYTES
       ? `is not of 1 to ${String(MAX_SECRET_BYTES)} bytes`
-      : isUtf8(bytes)
+      : isUtf8(bytes) && !(typeof given === "string" && HALF.test(given))
         ? undefined
         : "is no UTF-8";
   if (reason === undefined) return new HeldSecret(bytes);

@@ -18,15 +18,26 @@ export class AccountAuthorizations {
   }
 
   async authorize(connectorKey: string, options: AuthorizeConnectorOptions): Promise<AuthorizationStart> {
-    const connector = this.#installed.get(connectorKey);
-    if (connector === undefined) throw unknownConnector(connectorKey);
-    const { version, authorization } = connector.release;
-    if (authorization.kind === "none") throw needsNone(connectorKey);
-    return this.#flows.start(connectorKey, { ...options, connectorVersion: version });
+    try {
+      const connector = this.#installed.get(connectorKey);
+      if (connector === undefined) throw unknownConnector(connectorKey);
+      const { version, authorization } = connector.release;
+      if (authorization.kind === "none") throw needsNone(connectorKey);
+      // From here on the flows see to the secret.
+      return this.#flows.start(connectorKey, { ...options, connectorVersion: version });
+    } catch (error) {
+      overwrite(options.secret);
+      throw error;
+    }
   }
 
   async submitSecret(connectorKey: string, secret: Uint8Array | string): Promise<void> {
-    return this.#flows.submitSecret(connectorKey, secret);
+    try {
+      return this.#flows.submitSecret(connectorKey, secret);
+    } catch (error) {
+      overwrite(secret);
+      throw error;
+    }
   }
 
   async cancel(connectorKey: string): Promise<void> {
@@ -46,6 +57,11 @@ export class AccountAuthorizations {
     if (session === undefined) throw signedOut();
     return session.flows;
   }
+}
+
+/** A secret that is not taken is overwritten like one that is; a text can't be. */
+function overwrite(secret: Uint8Array | string | undefined): void {
+  if (secret instanceof Uint8Array) secret.fill(0);
 }
 
 function unknownConnector(connectorKey: string): RemoteConnectorError<"unknown_connector"> {

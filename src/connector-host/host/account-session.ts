@@ -55,7 +55,7 @@ export class AccountSession {
       onChanged,
       onEvent: (event) => {
         onEvent(event);
-        if (event.kind === "applied" || event.kind === "confirmed") this.flows.synchronized();
+        if (event.kind === "applied" || event.kind === "confirmed") this.flows.synchronized(event);
       },
       clock,
       random,

@@ -10,15 +10,23 @@ import type { StatusReader } from "./status-reader.js";
 export interface RouteFacts {
   /** `undefined` when it is not installed. */
   readonly status: ConnectorStatus | undefined;
-  /** The connection of the route that readers see; `undefined` when there is none in the scope. */
-  readonly route: { readonly connectionId: string | undefined } | undefined;
+  /** The route that readers see; `undefined` when there is none in the scope. */
+  readonly route: PublishedRoute | undefined;
   /** Whether it was observed as it should be, and that is off. */
   readonly isOff: boolean;
+}
+
+/** A route that readers see. */
+export interface PublishedRoute {
+  readonly connectionId: string | undefined;
+  /** It is what is desired now: no older version of its connection, and no older release. */
+  readonly isDesired: boolean;
 }
 
 /** What is waited for, as far as it is known: `wait` while it can still come about. */
 export type RouteVerdict = RouteOutcome & { readonly wait: boolean };
 
+const UNKNOWN: RouteVerdict = { wait: true, reached: false, reason: undefined };
 /** How often it is looked, should no news come. */
 const LOOK_MS = 5_000;
 
@@ -32,12 +40,12 @@ export interface RouteWatchOptions {
 
 /** Whether the route for a connection is published, or never will be. Pure. */
 export function judgePublished({ status, route }: RouteFacts, connectionId: string): RouteVerdict {
-  if (route !== undefined && route.connectionId === connectionId) {
+  if (route?.connectionId === connectionId && route.isDesired) {
     return { wait: false, reached: true, reason: undefined };
   }
   if (status === undefined) return { wait: false, reached: false, reason: "not_installed" };
-  const { state, reason = state } = status;
-  // One that is published for another connection yet is about to be replaced.
+  const { state, reason = state === "ready" ? "not_converged" : state } = status;
+  // One that is published for another connection, or for an older version, is about to be replaced.
   const isFinal = state === "failed" || state === "disabled" || state === "not_installed";
   return { wait: !isFinal, reached: false, reason };
 }
@@ -82,7 +90,9 @@ export class RouteWatch implements FlowConvergence {
     try {
       for (;;) {
         isNew = false;
-        const { wait, reached, reason } = judge(await read(connectorKey));
+        // What can't be read now is looked at again, like what has not come about yet.
+        const facts = await read(connectorKey).catch(() => undefined);
+        const { wait, reached, reason } = facts === undefined ? UNKNOWN : judge(facts);
         if (!wait || signal.aborted) return { reached, reason };
         if (isNew) continue;
         await new Promise<void>((resolve) => {
@@ -123,7 +133,10 @@ export function watchRoutes({ scope, clock, controller, statuses, routes, feed }
       const route = routes.current(connectorKey);
       return {
         status: all.find((status) => status.connectorKey === connectorKey),
-        route: route?.scope === scope ? route : undefined,
+        route:
+          route?.scope === scope
+            ? { connectionId: route.connectionId, isDesired: route.generation === convergence?.generation }
+            : undefined,
         isOff: convergence?.enabled === false && convergence.activity === "converged",
       };
     },

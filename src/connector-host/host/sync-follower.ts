@@ -29,14 +29,16 @@ export class SyncFollower {
   }
 
   onEvent(event: SyncEvent): void {
-    const { scope, scopeEpoch, news, faults, logger, wake } = this.#options;
+    const { scope, scopeEpoch, news, faults, logger, wake, refetch } = this.#options;
     if (event.kind === "applied" || event.kind === "confirmed") {
       // After a failure too: what could not be written or published then is looked at anew.
-      const hadNews = news.clear();
+      const hadNews = news.settle(event);
+      if (news.isAhead) refetch("unwritten news");
       if (event.becameReady || this.#hasFailed || hadNews) wake();
       this.#hasFailed = false;
       this.#resyncMismatched().catch((error: unknown) => logger.warn("Connectors could not be looked at.", { error }));
     }
+    if (event.kind === "failed" || event.kind === "held") news.endFetch();
     if (event.kind === "failed") {
       this.#hasFailed = true;
       const { unapplied, ...fields } = event;

@@ -1,5 +1,6 @@
-import { once } from "node:events";
+import { getEventListeners, once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { FlowClient, LoginGuard } from "../../../src/auth-projection/index.js";
 import { deliveryOf } from "../../../src/errors.js";
@@ -181,7 +182,7 @@ describe("P-10: answers that are none", () => {
 
   it("P-10: redirects are not followed", async () => {
     json({}, 307, { location: "https://evil.example/take?it=1" });
-    await expect(client.complete(known, secret(), never)).rejects.toMatchObject({
+    await expect(client.begin(request, never)).rejects.toMatchObject({
       code: "redirect_refused",
       delivery: "answered",
       details: { status: 307, location: "https://evil.example/take" },
@@ -215,6 +216,69 @@ describe("P-10: answers that are none", () => {
     });
     json({ session: { connectorRevision: "1.0.0", status: "FAILED", errorCode: "sk-live-1" } });
     expect(await client.complete(known, key, never)).toMatchObject({ status: "failed", errorCode: undefined });
+  });
+});
+
+describe("F-6: a secret that is sent back", () => {
+  const key = "sk-live-1/2";
+  const complete = (): Promise<unknown> => client.complete(known, new TextEncoder().encode(key), never);
+  const shownOf = async (failing: Promise<unknown>): Promise<string> => {
+    const error: unknown = await failing.catch((reason: unknown) => reason);
+    return inspect(error, { depth: 9, showHidden: true }) + JSON.stringify(error);
+  };
+
+  it.each([
+    ["a challenge", 422, { "www-authenticate": `Bearer error_description="${key} is no good"` }],
+    ["the path that it is sent to", 307, { location: `/keys/${key}` }],
+    ["the path, encoded", 307, { location: `/keys/${encodeURIComponent(key)}` }],
+    ["when to come back", 429, { "retry-after": key }],
+    ["when to come back, encoded", 429, { "retry-after": encodeURIComponent(key) }],
+    ["a challenge for the account", 401, { "www-authenticate": key }],
+  ])("F-6 ★: in %s, is not shown", async (_what, status, headers) => {
+    json({ code: "invalid_key" }, status, headers);
+    expect(await shownOf(complete())).not.toMatch(/sk-live/);
+  });
+
+  it.each([
+    ["a coding that nobody asked for", { "content-encoding": "sk-live", "www-authenticate": key }],
+    ["a media type", { "content-type": `text/${key}`, "content-encoding": "br" }],
+  ])("F-6 ★: beside %s, is not shown", async (_what, headers) => {
+    json({ code: "invalid_key", message: key }, 422, headers);
+    expect(await shownOf(complete())).not.toMatch(/sk-live/);
+  });
+
+  it.each([
+    ["before the head", "sk-live-1/2 is no good\r\n\r\n"],
+    ["in the head", "HTTP/1.1 422 No\r\nsk-live-1/2 is no good\r\n\r\n"],
+    ["in the status line", "HTTP/1.1 422 sk-live-1/2\u0001\r\n\r\n"],
+    ["in a chunk's size", "HTTP/1.1 422 No\r\ntransfer-encoding: chunked\r\n\r\nsk-live-1/2\r\n\r\n"],
+    ["in an announced body", "HTTP/1.1 422 No\r\ncontent-length: 999\r\n\r\nsk-live-1/2"],
+  ])("F-6 ★: %s of an answer that is no HTTP, is not shown", async (_where, text) => {
+    answer = (response) => response.socket?.end(text);
+    expect(await shownOf(complete())).not.toMatch(/sk-live/);
+  });
+
+  it("F-6 ★: in a code, in JSON's own disguise, is not shown", async () => {
+    answer = (response) => {
+      response.writeHead(422, { "content-type": "application/json" }).end('{"code":"\\u0073k-live-1"}');
+    };
+    const failing = client.complete(known, new TextEncoder().encode("sk-live-1"), never);
+    expect(await shownOf(failing)).not.toMatch(/sk-live/);
+    answer = (response) => {
+      const body = '{"session":{"connectorRevision":"1.0.0","status":"FAILED","errorCode":"bad:\\u0073k-live-1"}}';
+      response.writeHead(200, { "content-type": "application/json" }).end(body);
+    };
+    expect(await client.complete(known, new TextEncoder().encode("sk-live-1"), never)).toMatchObject({
+      status: "failed",
+      errorCode: undefined,
+    });
+  });
+
+  it("F-6: what else is said is kept: the code, the status, and when to come back", async () => {
+    json({ code: "slow_down", message: "x" }, 429, { "retry-after": "7" });
+    await expect(complete()).rejects.toMatchObject({
+      details: { status: 429, controlCode: "slow_down", controlMessage: undefined, retryAfter: "7" },
+    });
   });
 });
 
@@ -285,6 +349,19 @@ describe("P-10: delivery", () => {
     caller.abort("enough");
     await expect(running).rejects.toBe("enough");
     expect(deliveryOf("enough")).toBe("unknown");
+  });
+
+  it("F-8: nothing is left on the caller's signal, nor on the login's, after many requests", async () => {
+    const { signal } = new AbortController();
+    const login = logins.current ?? logins.signIn("acc");
+    const before = getEventListeners(logins.signalOf(login), "abort").length;
+    for (let round = 0; round < 20; round += 1) {
+      json(round % 2 === 0 ? opened : {}, round % 3 === 0 ? 503 : 200);
+      await client.begin(request, signal).catch(() => undefined);
+      await client.end("s-1", signal).catch(() => undefined);
+    }
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+    expect(getEventListeners(logins.signalOf(login), "abort")).toHaveLength(before);
   });
 
   it.each(["http://control.example", "https://u@control.example", "https://control.example?a", "x"])(

@@ -22,7 +22,7 @@ const SECRET = "key-of-ada-5d20";
 const CLIENT = {
   clientId: "gateway",
   clientSecret: "s3cr3t",
-  redirectUris: ["http://127.0.0.1/v1/connector-authorizations/callback"],
+  redirectUris: ["http://127.0.0.1/v1/connector-authorizations/callback/oauth"],
 };
 
 /**
@@ -48,7 +48,7 @@ const PROGRAM = `
   const source = new SnapshotClient({ controlBase, login, logins });
   let flows;
   const sync = new SnapshotSync({ login, logins, scopeEpoch: "e", readiness: new Readiness(), source, store,
-    onChanged: () => undefined, onEvent: () => flows.synchronized() });
+    onChanged: () => undefined, onEvent: (event) => flows.synchronized(event) });
   const watched = {
     read: (work) => store.read(work),
     write: (work) => store.write(async (tx) => { const result = await work(tx);
@@ -176,7 +176,9 @@ describe("authorization flows and kills", () => {
       source,
       store,
       onChanged: () => undefined,
-      onEvent: () => flows.synchronized(),
+      onEvent: (event) => {
+        if (event.kind === "applied" || event.kind === "confirmed") flows.synchronized(event);
+      },
     });
     const flows: AuthorizationFlows<StoreTx> = new AuthorizationFlows({
       login,

@@ -30,7 +30,7 @@ const KEY = "key-of-ada-7f3a";
 const CLIENT = {
   clientId: "gateway",
   clientSecret: "s3cr3t",
-  redirectUris: ["http://127.0.0.1/v1/connector-authorizations/callback"],
+  redirectUris: ["http://127.0.0.1/v1/connector-authorizations/callback/a"],
 };
 
 interface Stage {
@@ -129,6 +129,15 @@ describe("P-11: an authorization through the host", () => {
     const said = JSON.stringify(logged, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
     expect(said).toContain("An authorization flow changed.");
     expect(said).not.toContain(KEY);
+  });
+
+  it("P-11 ★: one that is granted anew is published for its new version, not by the route that was there", async () => {
+    const { host, published } = await withSecrets();
+    for (const _ of [1, 2]) {
+      const { result } = await host.authorize("a", { secret: KEY });
+      expect(await result).toEqual({ authorized: true, published: true, reason: undefined });
+    }
+    expect(aOf(published)).toEqual(["published a", "replaced a"]);
   });
 
   it("P-10 ★: requests whose answers are lost: the session is the same one, and the secret is sent once", async () => {
@@ -259,6 +268,25 @@ describe("P-11: an authorization through the host", () => {
       details: { status: 409 },
     });
     expect(await host.authorizations()).toMatchObject([{ state: "failed", reason: "refused" }]);
+  });
+
+  it("P-10 ★: a secret is overwritten whatever it is refused for", async () => {
+    const { host } = await withSecrets();
+    const secret = new Uint8Array(3);
+    const refusals: readonly (readonly [string, () => Promise<unknown>])[] = [
+      ["unknown_connector", () => host.authorize("unknown", { secret })],
+      ["invalid_argument", () => host.authorize("free", { secret })],
+      ["invalid_argument", () => host.submitSecret("a", secret)],
+      ["account_not_ready", () => host.authorize("a", { secret })],
+      ["account_not_ready", () => host.submitSecret("a", secret)],
+    ];
+    for (const [code, refused] of refusals) {
+      if (code === "account_not_ready") host.signOut();
+      secret.fill(97);
+      const rejection = expect(refused()).rejects.toMatchObject({ code });
+      expect([...secret]).toEqual([0, 0, 0]);
+      await rejection;
+    }
   });
 
   it("P-10: what can't be authorized is refused", async () => {

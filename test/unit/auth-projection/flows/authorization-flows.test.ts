@@ -1,7 +1,10 @@
 import { getEventListeners } from "node:events";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { effectiveRow } from "../../../../src/auth-projection/index.js";
+import { effectiveRow, type FlowSessions, type Snapshot } from "../../../../src/auth-projection/index.js";
+import { RemoteConnectorError } from "../../../../src/errors.js";
 import { settle } from "../../../support/fake-clock.js";
+import { Deferred } from "../../../../src/auth-projection/flows/deferred.js";
+import { HeldSecret } from "../../../../src/auth-projection/flows/secret.js";
 import { broken, PAGE, refusal, session, succeeded, track, wantsSecret, World } from "./world.js";
 
 const SECOND = 1_000;
@@ -26,6 +29,15 @@ afterEach(async () => {
   expect(world.clock.pending).toBe(0);
   expect(world.troubles).toEqual([]);
 });
+
+/** Requests that a test does not make. */
+const unusedSessions: FlowSessions = {
+  begin: () => Promise.reject(new Error("unused")),
+  complete: () => Promise.reject(new Error("unused")),
+  observe: () => Promise.reject(new Error("unused")),
+  end: () => Promise.reject(new Error("unused")),
+  disconnect: () => Promise.reject(new Error("unused")),
+};
 
 /** A flow that waits for its person at a page. */
 async function waiting(): Promise<{ readonly result: ReturnType<typeof track> }> {
@@ -187,6 +199,36 @@ describe("a flow with a page", () => {
     expect(unready.value?.nextAction).toEqual({ type: "redirect", url: PAGE });
   });
 
+  it("P-11 ★: one that began without a snapshot does not take what was there before for its result", async () => {
+    world.signOut();
+    world.shown = new Error("down");
+    const starting = track(world.flows.start("github", options));
+    await world.clock.advance(5 * SECOND);
+    const result = track(starting.value?.result ?? Promise.reject(new Error("not begun")));
+    world.show("c-1");
+    await world.clock.advance(MINUTE);
+    expect(world.fetches).toBeGreaterThan(1);
+    expect(await world.row()).toMatchObject({ state: "waiting", priorConnectionId: undefined });
+    expect(result).toMatchObject({ value: undefined, error: undefined });
+    world.shown = new Error("down");
+    world.sessions.onObserve = succeeded();
+    await world.clock.advance(10 * SECOND);
+    expect(await world.row()).toMatchObject({ state: "authorized" });
+    world.show("c-1", 2);
+    await world.clock.advance(MINUTE);
+    expect(result.value).toEqual({ authorized: true, published: true, reason: undefined });
+  });
+
+  it.each(["begin", "observe"] as const)("P-10: a request without an end ends with its flow: %s", async (method) => {
+    world.sessions.next[method].push("hangs");
+    const starting = track(world.flows.start("github", options));
+    await world.clock.advance(10 * MINUTE);
+    expect(await world.row()).toMatchObject({ state: "failed", reason: "expired" });
+    if (method === "begin") {
+      expect(starting.error).toMatchObject({ code: "authorization_failed", details: { reason: "expired" } });
+    } else await expect(starting.value?.result).rejects.toMatchObject({ details: { reason: "expired" } });
+  });
+
   it("P-11: an immediate success needs nothing of the person", async () => {
     world.show("c-1");
     world.sessions.onBegin = succeeded();
@@ -211,6 +253,71 @@ describe("a flow with a page", () => {
     // There is nothing to end, and another may begin.
     expect(world.sessions.count("end")).toBe(0);
     await waiting();
+  });
+});
+
+describe("a connection that was there before, and is granted anew", () => {
+  beforeEach(async () => {
+    world.show("c-1");
+    await ready();
+  });
+
+  const version = async (): Promise<bigint | undefined> => (await world.store.rows("acc"))[0]?.connectionVersion;
+
+  it("P-11 ★: counts as shown when it was fetched anew, not by the row that was there", async () => {
+    world.routes.standing = undefined;
+    const { result } = await waiting();
+    world.shown = new Error("down");
+    world.sessions.onObserve = succeeded();
+    const { fetches } = world;
+    await world.clock.advance(10 * SECOND);
+    expect(world.fetches).toBeGreaterThan(fetches + 1);
+    expect(await world.row()).toMatchObject({ state: "authorized", connectionId: "c-1", priorConnectionId: "c-1" });
+    expect(world.routes.waiting).toEqual([]);
+    world.show("c-1", 2);
+    await world.clock.advance(MINUTE);
+    expect(await version()).toBe(2n);
+    expect(world.routes.waiting.map(({ what }) => what)).toEqual(["published github c-1"]);
+    world.routes.waiting[0]?.settle({ reached: true, reason: undefined });
+    await settle();
+    expect(result.value).toEqual({ authorized: true, published: true, reason: undefined });
+  });
+
+  it("P-11: a fetch that had begun before the grant does not count", async () => {
+    const coming = new Deferred<Snapshot>();
+    await waiting();
+    await world.clock.advance(SECOND);
+    world.show("c-1", 2);
+    const old = world.shown;
+    world.shown = coming.promise;
+    world.hint();
+    await world.clock.advance(SECOND);
+    expect(world.fetches).toBe(2);
+    world.sessions.onObserve = succeeded();
+    await world.clock.advance(2 * SECOND);
+    expect(await world.row()).toMatchObject({ state: "authorized" });
+    world.shown = new Error("down");
+    if (!("revision" in old)) throw new Error("no snapshot");
+    coming.resolve(old);
+    await settle();
+    expect(await version()).toBe(2n);
+    expect(await world.row()).toMatchObject({ state: "authorized" });
+    world.shown = old;
+    await world.clock.advance(MINUTE);
+    expect(await world.row()).toMatchObject({ state: "connected" });
+  });
+
+  it("P-11: nor does the row that a process before left behind", async () => {
+    await world.close();
+    world.signOut();
+    world.shown = new Error("down");
+    await world.leave({ state: "authorized", sessionId: "s-9", connectionId: "c-1", priorConnectionId: "c-1" });
+    world.login();
+    await world.clock.advance(10 * SECOND);
+    expect(await world.row("left")).toMatchObject({ state: "authorized" });
+    world.show("c-1", 2);
+    await world.clock.advance(MINUTE);
+    expect(await world.row("left")).toMatchObject({ state: "connected" });
   });
 });
 
@@ -245,6 +352,50 @@ describe("requests that fail", () => {
     await expect(world.flows.start("github", options)).rejects.toBe(error);
     expect(await world.row()).toMatchObject({ state: "failed", reason, errorCode });
     expect(world.sessions.asked).toEqual(["begin r-1"]);
+  });
+
+  it("P-10: a wall that is set back does not make that minute longer", async () => {
+    world.sessions.onBegin = broken("not_sent");
+    const starting = track(world.flows.start("github", options));
+    await world.clock.advance(SECOND);
+    world.wallAheadMs = -86_400_000;
+    await world.clock.advance(2 * MINUTE);
+    expect(starting.error).toMatchObject({ code: "connect_failed" });
+  });
+
+  it.each([
+    ["nothing was asked", [], "not_sent"],
+    ["no request went out", [broken("not_sent")], "not_sent"],
+    ["an answer is missing", ["hangs"], "unknown"],
+    ["an answer is missing, and the next request did not go out", [broken(), broken("not_sent")], "unknown"],
+    ["it was refused for the moment", [broken(), refusal(429)], "answered"],
+  ] as const)(
+    "F-1: a failed authorization says what is known of its requests: %s",
+    async (_what, answers, delivery) => {
+      world.sessions.next.begin.push(...answers);
+      if (answers.length === 0) world.signOut();
+      const starting = track(world.flows.start("github", options));
+      if (answers.length > 0) await world.clock.advance(answers.length === 1 ? 0 : 2 * SECOND);
+      expect(world.sessions.begun).toHaveLength(answers.length);
+      await world.flows.cancel("github");
+      expect(starting.error).toMatchObject({ code: "authorization_failed", delivery });
+    },
+  );
+
+  it("F-1: one whose secret may have arrived is unknown until a look tells", async () => {
+    world.sessions.onBegin = wantsSecret();
+    world.sessions.onComplete = broken();
+    const lost = await world.flows.start("github", { ...options, secret: "k" });
+    const first = track(lost.result);
+    await world.clock.advance(10 * SECOND);
+    await world.flows.cancel("github");
+    expect(first.error).toMatchObject({ code: "authorization_failed", delivery: "unknown" });
+
+    const declined = await world.flows.start("github", { ...options, secret: "k" });
+    const second = track(declined.result);
+    world.sessions.onObserve = session({ status: "failed", nextAction: undefined });
+    await world.clock.advance(10 * SECOND);
+    expect(second.error).toMatchObject({ code: "authorization_failed", delivery: "answered" });
   });
 
   it("P-10: looks that fail in passing go on; one that lasts ends it", async () => {
@@ -326,6 +477,47 @@ describe("one flow at a time", () => {
     expect(result.error).toMatchObject({ code: "authorization_failed", details: { reason: "replaced" } });
   });
 
+  it("P-11: nor does one that waits to be ended once more", async () => {
+    await waiting();
+    world.sessions.next.end.push(broken(), broken());
+    void world.flows.cancel("github");
+    await settle();
+    expect(world.sessions.asked).toEqual(["begin r-1", "end s-1"]);
+    await world.flows.start("github", { ...options, replace: true });
+    expect(world.sessions.asked).toEqual(["begin r-1", "end s-1", "end s-1", "begin r-2"]);
+  });
+
+  it("P-11: nor one whose end fails while another waits", async () => {
+    await waiting();
+    world.sessions.next.end.push("hangs", broken());
+    void world.flows.cancel("github");
+    await settle();
+    const replacing = track(world.flows.start("github", { ...options, replace: true }));
+    await settle();
+    expect(replacing.value).toBeUndefined();
+    world.sessions.fail(broken());
+    await settle();
+    expect(replacing.value?.clientRequestId).toBe("r-2");
+    expect(world.sessions.asked).toEqual(["begin r-1", "end s-1", "begin r-2"]);
+  });
+
+  it("P-10: one that waited for its predecessor has its own minute, and its own ten", async () => {
+    world.sessions.next.disconnect.push(...Array.from({ length: 6 }, () => broken()));
+    void world.flows.disconnect("github").catch(() => undefined);
+    await settle();
+    const starting = track(world.flows.start("github", { ...options, replace: true }));
+    await world.clock.advance(45 * SECOND);
+    expect(world.sessions.begun).toEqual([]);
+    world.sessions.next.begin.push(...Array.from({ length: 5 }, () => broken()));
+    for (let waited = 0; world.sessions.begun.length === 0 && waited < 60; waited += 1) {
+      await world.clock.advance(SECOND);
+    }
+    const { createdAt = 0 } = (await world.row()) ?? {};
+    expect(world.clock.now() - createdAt).toBeLessThanOrEqual(SECOND);
+    await world.clock.advance(45 * SECOND);
+    expect(starting.value?.nextAction).toEqual({ type: "redirect", url: PAGE });
+  });
+
   it("P-11: an old session that can't be ended does not stand in the way", async () => {
     await waiting();
     world.sessions.next.end.push(broken());
@@ -402,6 +594,45 @@ describe("one flow at a time", () => {
     const disconnecting = track(world.flows.disconnect("github"));
     await world.clock.advance(SECOND);
     expect(disconnecting.value).toMatchObject({ observed: true });
+  });
+
+  it("F-2: the caller's signal is heard while what an earlier process left is still being read", async () => {
+    world.signOut();
+    world.store.readFailures.push(...Array.from({ length: 5 }, () => new Error("busy")));
+    const flows = world.login();
+    const caller = new AbortController();
+    const secret = Uint8Array.of(97);
+    const starting = track(flows.start("github", { ...options, secret, signal: caller.signal }));
+    await settle();
+    caller.abort("enough");
+    await settle();
+    expect(starting.error).toBe("enough");
+    expect(getEventListeners(caller.signal, "abort")).toEqual([]);
+    await world.clock.advance(MINUTE);
+    expect(world.sessions.asked).toEqual([]);
+    world.troubles.length = 0;
+  });
+
+  it("F-2: one that had fired before is heard then, too", async () => {
+    world.signOut();
+    world.store.readFailures.push(...Array.from({ length: 5 }, () => new Error("busy")));
+    const signal = AbortSignal.abort("before");
+    const starting = track(world.login().start("github", { ...options, signal }));
+    await settle();
+    expect(starting.error).toBe("before");
+    world.store.readFailures.length = 0;
+    world.troubles.length = 0;
+  });
+
+  it("F-8: the caller's signal has no listener when the result is there, also of a flow that goes on", async () => {
+    const { signal } = new AbortController();
+    world.sessions.onBegin = succeeded();
+    const { result } = await world.flows.start("github", { ...options, signal });
+    const seen = track(result);
+    await world.clock.advance(2 * MINUTE);
+    expect(seen.value).toMatchObject({ published: false, reason: "connection_not_shown" });
+    expect(await world.row()).toMatchObject({ state: "authorized" });
+    expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
   it("P-11: a signal that fires after the grant ends only the waiting", async () => {
@@ -556,6 +787,17 @@ describe("secrets", () => {
     expect(world.sessions.count("complete")).toBe(1);
   });
 
+  it("P-10: one that was answered with what can't be read is found out about, too", async () => {
+    const unread = { message: "no", delivery: "answered", details: { reason: "no" } } as const;
+    world.sessions.next.complete.push(new RemoteConnectorError("invalid_session", unread));
+    world.sessions.onObserve = succeeded();
+    const started = await world.flows.start("github", { ...options, secret: "k" });
+    const result = track(started.result);
+    await world.clock.advance(5 * SECOND);
+    expect(result.value).toMatchObject({ authorized: true, published: true });
+    expect(world.sessions.count("complete")).toBe(1);
+  });
+
   it("P-10: a lost one that did not arrive ends the flow after half a minute", async () => {
     world.sessions.next.complete.push(broken());
     const started = await world.flows.start("github", { ...options, secret: "k" });
@@ -596,6 +838,38 @@ describe("secrets", () => {
     expect(started.nextAction).toEqual({ type: "redirect", url: PAGE });
     await world.clock.advance(10 * SECOND);
     expect(world.sessions.count("complete")).toBe(0);
+  });
+
+  it("P-10 ★: one that is not needed, because the account had granted it already, is overwritten at once", async () => {
+    world.showNothing();
+    world.sessions.onBegin = succeeded();
+    const wiping = vi.spyOn(HeldSecret.prototype, "wipe");
+    await world.flows.start("github", { ...options, secret: "k" });
+    expect(await world.row()).toMatchObject({ state: "authorized" });
+    expect(wiping.mock.contexts.map((one) => one instanceof HeldSecret && [...one.bytes])).toEqual([[0]]);
+    wiping.mockRestore();
+  });
+
+  it("P-10 ★: one of a flow that is refused is overwritten", async () => {
+    await world.flows.start("github", options);
+    const wiping = vi.spyOn(HeldSecret.prototype, "wipe");
+    await expect(world.flows.start("github", { ...options, secret: "k" })).rejects.toMatchObject({
+      code: "authorization_in_progress",
+    });
+    expect(wiping.mock.contexts.map((one) => one instanceof HeldSecret && [...one.bytes])).toEqual([[0]]);
+    wiping.mockRestore();
+  });
+
+  it("P-10 ★: one that waits to be sent is overwritten when the flow is given up, before its session is ended", async () => {
+    world.sessions.onComplete = broken("not_sent");
+    await world.flows.start("github", { ...options, secret: "k" });
+    await settle();
+    expect(world.sessions.secrets).toEqual(["k"]);
+    world.sessions.next.end.push("hangs");
+    void world.flows.cancel("github").catch(() => undefined);
+    await settle();
+    expect(world.sessions.asked.at(-1)).toBe("end s-1");
+    expect([...(world.sessions.given[0] ?? [])]).toEqual([0]);
   });
 
   it("P-8: one under way is overwritten when the login ends", async () => {
@@ -831,6 +1105,20 @@ describe("what an earlier process left", () => {
     expect(await world.row("left")).toMatchObject({ state: "cancelled" });
   });
 
+  it("P-10: rows that can't be read for a minute let nobody begin, until they can", async () => {
+    world.store.readFailures.push(...Array.from({ length: 7 }, () => new Error("broken")));
+    const early = [track(world.flows.start("linear", options)), track(world.flows.disconnect("linear"))];
+    await world.clock.advance(20 * SECOND);
+    expect(early).toMatchObject([{ error: undefined }, { error: undefined }]);
+    await world.clock.advance(50 * SECOND);
+    expect(early).toMatchObject([{ error: new Error("broken") }, { error: new Error("broken") }]);
+    await expect(world.flows.start("linear", options)).rejects.toThrow("broken");
+    expect(world.sessions.asked).toEqual([]);
+    await world.clock.advance(2 * MINUTE);
+    expect((await world.flows.start("linear", options)).nextAction).toEqual({ type: "redirect", url: PAGE });
+    expect(world.troubles.splice(0)).toHaveLength(7);
+  });
+
   it("R-8, R-11: what is over for a day is gone when another begins", async () => {
     await world.leave({ state: "failed", reason: "expired", updatedAt: world.clock.now() - 24 * 60 * MINUTE });
     await ready();
@@ -1060,6 +1348,79 @@ describe("the end of a login", () => {
     expect(result.error).toMatchObject({ code: "cancelled", details: { reason: "flows_closed" } });
     await expect(flows.start("github", options)).rejects.toMatchObject({ code: "cancelled" });
     await flows.close();
+  });
+
+  it("P-12: closing waits for a disconnect that is at work in the store", async () => {
+    const held = new Deferred<undefined>();
+    world.show("c-1");
+    world.hint();
+    await world.clock.advance(SECOND);
+    void world.store.write(() => held.promise);
+    const disconnecting = track(world.flows.disconnect("github"));
+    await settle();
+    let isClosed = false;
+    const closing = world.flows.close().then(() => (isClosed = true));
+    await settle();
+    expect(disconnecting.error).toMatchObject({ code: "cancelled" });
+    expect(isClosed).toBe(false);
+    held.resolve(undefined);
+    await closing;
+  });
+
+  it("P-8: a row whose turn in the store comes later is not written", async () => {
+    const held = new Deferred<undefined>();
+    void world.store.write(() => held.promise);
+    const starting = track(world.flows.start("github", options));
+    await settle();
+    world.signOut();
+    held.resolve(undefined);
+    await settle();
+    expect(starting.error).toMatchObject({ code: "login_ended" });
+    expect(await world.store.read((tx) => tx.flows.list("acc"))).toEqual([]);
+  });
+
+  it("P-8: nor is what comes of it", async () => {
+    const held = new Deferred<undefined>();
+    world.sessions.next.begin.push("hangs");
+    void world.flows.start("github", options).catch(() => undefined);
+    await settle();
+    void world.store.write(() => held.promise);
+    world.sessions.fail(refusal(422));
+    await settle();
+    world.signOut();
+    held.resolve(undefined);
+    await settle();
+    expect(await world.row()).toMatchObject({ state: "starting" });
+  });
+
+  it("P-12: a disconnect that is stopped while it lowers the row does not wait to be observed", async () => {
+    const held = new Deferred<undefined>();
+    world.show("c-1");
+    world.hint();
+    await world.clock.advance(SECOND);
+    world.routes.standing = undefined;
+    await world.flows.close();
+    world.signOut();
+    const { sessions } = world;
+    const flows = world.login({
+      sessions: {
+        ...unusedSessions,
+        disconnect: async (...request) => {
+          await sessions.disconnect(...request);
+          void world.store.write(() => held.promise);
+        },
+      },
+    });
+    await world.clock.advance(SECOND);
+    const disconnecting = track(flows.disconnect("github"));
+    await settle();
+    const closing = track(flows.close().then(() => "closed"));
+    await settle();
+    expect(disconnecting.error).toMatchObject({ code: "cancelled" });
+    expect(closing.value).toBeUndefined();
+    held.resolve(undefined);
+    await settle();
+    expect(closing.value).toBe("closed");
   });
 
   it("P-8: a login that has ended already begins nothing", async () => {

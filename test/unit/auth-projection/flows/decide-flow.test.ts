@@ -66,7 +66,11 @@ const said = (name: keyof typeof answers, secretLost = false): FlowNews => ({
   session: answers[name],
   secretLost,
 });
-const shown = (connectionId: string | undefined): FlowNews => ({ kind: "shown", connectionId });
+const shown = (connectionId: string | undefined, isRefetched = false): FlowNews => ({
+  kind: "shown",
+  connectionId,
+  isRefetched,
+});
 const cancel = (reason: "cancelled" | "replaced" | "disconnected"): FlowNews => ({ kind: "cancel", reason });
 const refused: FlowNews = { kind: "refused", reason: "unreachable", errorCode: "timeout" };
 const overdue: FlowNews = { kind: "time", overdue: true };
@@ -124,8 +128,15 @@ describe("P-10: the states of a flow", () => {
 
   it("P-11: a connection that was there before is no result", () => {
     const row = rowOf({ state: "waiting", sessionId: "s", priorConnectionId: "c-1" });
-    expect(decideFlow(row, shown("c-1"), NOW)).toBe(row);
+    expect(decideFlow(row, shown("c-1", true), NOW)).toBe(row);
     expect(decideFlow(row, shown("c-2"), NOW)).toMatchObject({ state: "connected", connectionId: "c-2" });
+  });
+
+  it("P-11: one that was there before, and is granted anew, is a result when it was fetched anew", () => {
+    const row = { ...rows.authorized, priorConnectionId: "c-1" };
+    expect(decideFlow(row, shown("c-1"), NOW)).toBe(row);
+    expect(decideFlow(row, shown("c-1", true), NOW)).toMatchObject({ state: "connected", connectionId: "c-1" });
+    expect(decideFlow({ ...row, priorConnectionId: "c-0" }, shown("c-1"), NOW)).toMatchObject({ state: "connected" });
   });
 
   it.each([
@@ -166,7 +177,11 @@ const news: fc.Arbitrary<FlowNews> = fc.oneof(
     reason: fc.constantFrom<FlowReason>("refused", "unreachable", "invalid_answer"),
     errorCode: fc.constantFrom(undefined, "code"),
   }),
-  fc.record({ kind: fc.constant("shown" as const), connectionId: fc.constantFrom(undefined, "c-0", "c-1", "c-2") }),
+  fc.record({
+    kind: fc.constant("shown" as const),
+    connectionId: fc.constantFrom(undefined, "c-0", "c-1", "c-2"),
+    isRefetched: fc.boolean(),
+  }),
   fc.record({
     kind: fc.constant("cancel" as const),
     reason: fc.constantFrom("cancelled" as const, "replaced" as const, "disconnected" as const),

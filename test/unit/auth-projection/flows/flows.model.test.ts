@@ -26,12 +26,14 @@ interface Held {
   status: SessionStatus;
   readonly wantsSecret: boolean;
   connectionId: string | undefined;
+  /** Of the connection, as it was granted. */
+  connectionVersion: number;
 }
 
 /** A control plane with sessions of its own, on a way where requests and answers are lost as the test has it. */
 class Plane implements FlowSessions {
   readonly sessions = new Map<string, Held>();
-  readonly connections = new Map<string, string>();
+  readonly connections = new Map<string, { readonly connectionId: string; readonly connectionVersion: number }>();
   readonly fates: Fate[] = [];
   /** Secrets that arrived, by session. */
   readonly arrived = new Map<string, number>();
@@ -58,6 +60,7 @@ class Plane implements FlowSessions {
         status: "awaiting_user",
         wantsSecret: hasSecret || this.#count % 3 === 0,
         connectionId: undefined,
+        connectionVersion: 0,
       };
       this.sessions.set(clientRequestId, held);
       return shown(held);
@@ -101,9 +104,12 @@ class Plane implements FlowSessions {
   }
 
   #succeed(held: Held): void {
-    held.status = "succeeded";
-    held.connectionId = `c-${held.sessionId}`;
-    this.connections.set(held.connectorKey, held.connectionId);
+    const before = this.connections.get(held.connectorKey);
+    // Granted anew is a connection as often as it is a new one.
+    const connectionId = before !== undefined && this.revision % 2 === 0 ? before.connectionId : `c-${held.sessionId}`;
+    const connectionVersion = (before?.connectionVersion ?? 0) + 1;
+    Object.assign(held, { status: "succeeded", connectionId, connectionVersion });
+    this.connections.set(held.connectorKey, { connectionId, connectionVersion });
     this.revision += 1;
   }
 
@@ -171,18 +177,23 @@ class Story {
         fetch: async () =>
           snapshot(
             plane.revision,
-            [...plane.connections].map(([key, connectionId]) => entry(key, { connectionId })),
+            [...plane.connections].map(([key, connection]) => entry(key, connection)),
           ),
       },
       onChanged: () => undefined,
-      onEvent: () => flows.synchronized(),
+      onEvent: (event) => {
+        if (event.kind === "applied" || event.kind === "confirmed") flows.synchronized(event);
+      },
     });
     const flows: AuthorizationFlows<ProjectionTx> = new AuthorizationFlows<ProjectionTx>({
       ...base,
       sync,
       sessions: plane,
       convergence: {
-        published: async () => ({ reached: true, reason: undefined }),
+        published: async (key, connectionId) => {
+          await this.#compareVersions(key, connectionId);
+          return { reached: true, reason: undefined };
+        },
         withdrawn: async () => ({ reached: true, reason: undefined }),
       },
       onChange: (row) => this.#watch(row),
@@ -229,6 +240,18 @@ class Story {
         if (isRemoteConnectorError(error, "internal_error")) this.problems.push("an internal error");
       }),
     );
+  }
+
+  /** What a flow is done with is shown in the version that its session was granted, or a later one. */
+  async #compareVersions(connectorKey: string, connectionId: string): Promise<void> {
+    const present = await this.store.read((tx) => tx.projections.get("acc", connectorKey));
+    if (present?.connectionId !== connectionId) return;
+    for (const row of await this.rows()) {
+      if (row.state !== "connected" || row.connectorKey !== connectorKey || row.connectionId !== connectionId) continue;
+      const { connectionVersion } = this.plane.sessions.get(row.clientRequestId) ?? { connectionVersion: 0 };
+      if (present.connectionVersion < BigInt(connectionVersion))
+        this.problems.push("an older version passes for a result");
+    }
   }
 
   #watch(row: FlowRow): void {

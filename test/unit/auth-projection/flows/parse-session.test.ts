@@ -73,6 +73,7 @@ describe("P-10: the answer about a session", () => {
     ["a page on http on loopback", answer({ nextAction: { type: "redirect", url: "http://127.0.0.1/" } })],
     ["a page that runs", answer({ nextAction: { type: "redirect", url: "javascript:alert(1)" } })],
     ["a page with userinfo", answer({ nextAction: { type: "redirect", url: "https://u:p@provider.example/" } })],
+    ["a page with a password alone", answer({ nextAction: { type: "redirect", url: "https://:p@provider.example/" } })],
     ["a page with a user", answer({ nextAction: { type: "redirect", url: "https://u@provider.example/" } })],
     ["a relative page", answer({ nextAction: { type: "redirect", url: "/authorize" } })],
     ["a page without end", answer({ nextAction: { type: "redirect", url: `https://a.example/${"x".repeat(9_000)}` } })],

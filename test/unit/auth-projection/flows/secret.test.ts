@@ -41,3 +41,9 @@ it("P-10: what is no UTF-8 is refused, and no part of it is shown", () => {
   );
   expect([...given]).toEqual([0, 0, 0, 0]);
 });
+
+it("P-10: a text that would become another one is refused", () => {
+  const refused = expect.objectContaining({ details: { argument: "secret", reason: "is no UTF-8" } });
+  for (const text of ["\ud800", "a\udc00b", "\udc00\ud800"]) expect(() => takeSecret(text)).toThrow(refused);
+  expect(new TextDecoder().decode(takeSecret("\ud83d\ude00").bytes)).toBe("\ud83d\ude00");
+});

@@ -101,6 +101,9 @@ class ScriptedSessions implements FlowSessions {
     await this.#answer("disconnect", connectorKey, this.next.disconnect.shift(), signal);
   }
 
+  /** Fails the request that hangs. */
+  fail: (error: Error) => void = () => undefined;
+
   count(method: keyof FlowSessions): number {
     return this.asked.filter((one) => one.startsWith(`${method} `)).length;
   }
@@ -110,8 +113,10 @@ class ScriptedSessions implements FlowSessions {
     return new Promise((resolve, reject) => {
       if (signal.aborted) reject(signal.reason);
       else if (answer instanceof Error) reject(answer);
-      else if (answer === "hangs") signal.addEventListener("abort", () => reject(signal.reason));
-      else resolve(answer);
+      else if (answer === "hangs") {
+        this.fail = reject;
+        signal.addEventListener("abort", () => reject(signal.reason));
+      } else resolve(answer);
     });
   }
 }
@@ -158,8 +163,8 @@ export class World {
   readonly logins = new LoginGuard({ authorize: () => ({}) });
   readonly changes: FlowRow[] = [];
   readonly troubles: unknown[] = [];
-  /** The body of the next snapshots. */
-  shown: Snapshot | Error = snapshot(1);
+  /** The body of the next snapshots, or when it comes. */
+  shown: Snapshot | Error | Promise<Snapshot> = snapshot(1);
   fetches = 0;
   #revision = 1;
   #requests = 0;
@@ -187,7 +192,9 @@ export class World {
         },
       },
       onChanged: () => undefined,
-      onEvent: ({ kind }) => (kind === "failed" ? undefined : this.#flows?.synchronized()),
+      onEvent: (event) => {
+        if (event.kind === "applied" || event.kind === "confirmed") this.#flows?.synchronized(event);
+      },
     });
     this.#flows = new AuthorizationFlows<ProjectionTx>({
       ...base,

@@ -19,8 +19,21 @@ function factsOf(
 }
 
 it.each([
-  ["there is", factsOf("ready", { route: { connectionId: "c-1" } }), false, true, undefined],
-  ["another connection's is", factsOf("ready", { route: { connectionId: "c-0" } }), true, false, "ready"],
+  ["there is", factsOf("ready", { route: { connectionId: "c-1", isDesired: true } }), false, true, undefined],
+  [
+    "another connection's is",
+    factsOf("ready", { route: { connectionId: "c-0", isDesired: true } }),
+    true,
+    false,
+    "not_converged",
+  ],
+  [
+    "an older version's is",
+    factsOf("ready", { route: { connectionId: "c-1", isDesired: false } }),
+    true,
+    false,
+    "not_converged",
+  ],
   ["it starts", factsOf("starting"), true, false, "starting"],
   ["it can't be reached", factsOf("offline", { reason: "timeout" }), true, false, "timeout"],
   ["its row is not applied", factsOf("authorization_required"), true, false, "authorization_required"],
@@ -35,7 +48,7 @@ it.each([
   ["observed off", factsOf("authorization_required", { isOff: true }), false, true, undefined],
   [
     "observed off, but there is a route",
-    factsOf("ready", { isOff: true, route: { connectionId: "c" } }),
+    factsOf("ready", { isOff: true, route: { connectionId: "c", isDesired: false } }),
     true,
     false,
     "still_published",
@@ -48,11 +61,15 @@ it.each([
 
 function setUp() {
   const clock = new FakeClock();
-  const world = { facts: factsOf("starting"), reads: 0, tell: (): void => undefined, listeners: 0 };
+  const world = { facts: factsOf("starting"), reads: 0, failures: 0, tell: (): void => undefined, listeners: 0 };
   const watch = new RouteWatch({
     clock,
     read: async () => {
       world.reads += 1;
+      if (world.failures > 0) {
+        world.failures -= 1;
+        throw new Error("busy");
+      }
       return world.facts;
     },
     onNews: (_key, callback) => {
@@ -76,7 +93,7 @@ it("P-11: looks at every news, and once in a while without any", async () => {
   expect(world.reads).toBe(2);
   await clock.advance(5_000);
   expect(world.reads).toBe(3);
-  world.facts = factsOf("ready", { route: { connectionId: "c-1" } });
+  world.facts = factsOf("ready", { route: { connectionId: "c-1", isDesired: true } });
   world.tell();
   expect(await watching).toEqual({ reached: true, reason: undefined });
   expect([world.listeners, clock.pending]).toEqual([0, 0]);
@@ -92,6 +109,26 @@ it("P-11: news that come while it looks are not lost", async () => {
   world.facts = factsOf("failed");
   await clock.advance(5_000);
   expect(await watching).toEqual({ reached: false, reason: "failed" });
+});
+
+it("P-11: a store that fails for a moment is looked at again", async () => {
+  const { clock, watch, world } = setUp();
+  world.failures = 2;
+  const watching = watch.published("a", "c-1", new AbortController().signal);
+  watching.catch(() => undefined);
+  await clock.advance(5_000);
+  expect(world.reads).toBe(2);
+  world.facts = factsOf("ready", { route: { connectionId: "c-1", isDesired: true } });
+  await clock.advance(5_000);
+  expect(await watching).toEqual({ reached: true, reason: undefined });
+});
+
+it("P-12: one that fails when the time is over leaves nothing to say", async () => {
+  const { watch, world } = setUp();
+  world.failures = 1;
+  const watching = watch.withdrawn("a", AbortSignal.abort());
+  expect(await watching).toEqual({ reached: false, reason: undefined });
+  expect(world.listeners).toBe(0);
 });
 
 it("P-11, P-12: when the time is over it says what is known then", async () => {

@@ -5,7 +5,8 @@ import type { HttpEndpoint } from "./http-endpoint.js";
 import { Settlement } from "./settlement.js";
 import { resolveDeadlines, type DeadlineOptions } from "./transport-options.js";
 
-export interface HttpGetOptions extends DeadlineOptions {
+/** How one request is made. */
+export interface HttpOnceOptions extends DeadlineOptions {
   readonly signal?: AbortSignal | undefined;
   /** The value of `Accept`. Default `application/json`. */
   readonly accept?: string | undefined;
@@ -19,10 +20,11 @@ export interface HttpAnswer extends AnswerHead {
 /**
  * Reads one resource from an endpoint, within its limits and deadlines. Redirects are answers, not followed.
  *
- * Rejects with `connect_failed`, `authorize_failed`, `invalid_header` (`not_sent`), `connection_broken`, `timeout`,
- * `limit_exceeded` (`unknown`), `cancelled`, or the signal's own reason.
+ * Rejects with `connect_failed`, `authorize_failed` or the authorizer's own error, `invalid_header` (`not_sent`),
+ * `connection_broken`, `limit_exceeded` (`unknown`), `timeout`, `cancelled` (both as far as it had gone), or the signal's own
+ * reason.
  */
-export function httpGet(endpoint: HttpEndpoint, options: HttpGetOptions = {}): Promise<HttpAnswer> {
+export function httpGet(endpoint: HttpEndpoint, options: HttpOnceOptions = {}): Promise<HttpAnswer> {
   return exchangeOnce(endpoint, "GET", null, options);
 }
 
@@ -36,7 +38,7 @@ export function httpSend(
   endpoint: HttpEndpoint,
   method: "POST" | "DELETE",
   body: Uint8Array<ArrayBuffer> | null,
-  options: HttpGetOptions = {},
+  options: HttpOnceOptions = {},
 ): Promise<HttpAnswer> {
   return exchangeOnce(endpoint, method, body, options);
 }
@@ -45,7 +47,7 @@ function exchangeOnce(
   endpoint: HttpEndpoint,
   method: HttpCallRequest["method"],
   body: HttpCallRequest["body"],
-  options: HttpGetOptions,
+  options: HttpOnceOptions,
 ): Promise<HttpAnswer> {
   const { signal, accept = "application/json" } = options;
   const limits = { ...resolveDeadlines(options, endpoint.config), signal };
