@@ -34,8 +34,15 @@ export const RELEASES = [
   releaseOf("weather", "Weather"),
 ];
 
-/** What the gateway serves them with: three servers from npm over stdio, and one modern server over HTTP. */
-export async function connectorsIn(folder: string, weatherUrl: string): Promise<GatewayConnector[]> {
+/**
+ * What the gateway serves them with: three servers from npm over stdio, and one modern server over HTTP. The account authorizes
+ * `memory` by itself, as `authorizing` says; the token that comes of it is in the environment of its program.
+ */
+export async function connectorsIn(
+  folder: string,
+  weatherUrl: string,
+  authorizing: GatewayConnector["authorizing"],
+): Promise<GatewayConnector[]> {
   const shared = join(folder, "shared");
   await mkdir(shared, { recursive: true });
   await writeFile(join(shared, "hello.txt"), FILE_TEXT);
@@ -55,7 +62,11 @@ export async function connectorsIn(folder: string, weatherUrl: string): Promise<
     {
       ...base,
       connectorId: "memory",
-      upstream: await stdio(memory, [], { MEMORY_FILE_PATH: join(folder, "memory.json") }),
+      authorizing,
+      upstream: {
+        ...(await stdio(memory, [], { MEMORY_FILE_PATH: join(folder, "memory.json") })),
+        credentialVariable: "MEMORY_TOKEN",
+      },
     },
     { ...base, connectorId: "weather", upstream: { kind: "http", url: weatherUrl } },
   ];

@@ -1,6 +1,6 @@
 /**
- * The whole product in one process: a gateway in front of four real MCP servers, a connector host that publishes what the
- * account has authorized, and two agents that use it while the authorization changes.
+ * The whole product in one process: a gateway in front of four real MCP servers, a provider where the account authorizes one of
+ * them, a connector host that publishes what the account has authorized, and two agents that use it while that changes.
  *
  * `npm start` stays up afterwards, for an agent of your own; `npm start -- --once` ends.
  */
@@ -11,8 +11,10 @@ import { parseArgs } from "node:util";
 import type { Client } from "@modelcontextprotocol/client";
 import { type BoundAgent, type ConnectorHost, openConnectorHost } from "remote-connector/connector-host";
 import { createGateway, type Gateway } from "remote-connector/gateway";
+import type { AuthorizationServer } from "remote-connector/testing";
 import { callForText, connectAgent, countByConnector, listNames } from "./agents.js";
 import { connectorsIn, FILE_TEXT, RELEASES } from "./connectors.js";
+import { activeTokens, authorizingAt, consentAt, startProvider } from "./provider.js";
 import { eventually, expect, Story } from "./story.js";
 import { startWeatherServer, type WeatherServer } from "./upstreams/weather-server.js";
 
@@ -24,6 +26,7 @@ const { values: flags } = parseArgs({ options: { once: { type: "boolean", defaul
 const folder = await mkdtemp(join(tmpdir(), "remote-connector-"));
 const story = new Story();
 let weather: WeatherServer | undefined;
+let provider: AuthorizationServer | undefined;
 let gateway: Gateway | undefined;
 let host: ConnectorHost | undefined;
 let bound: BoundAgent | undefined;
@@ -46,14 +49,15 @@ if (flags.once || story.failed > 0) {
 async function tell(): Promise<void> {
   await story.step("A gateway starts in front of four real MCP servers", async () => {
     weather = await startWeatherServer();
+    provider = await startProvider("memory");
     gateway = await createGateway({
       accounts: [{ accountId: ACCOUNT, sessions: [SESSION] }],
-      connectors: await connectorsIn(folder, weather.url),
+      connectors: await connectorsIn(folder, weather.url, authorizingAt(provider)),
       adminBearer: ADMIN,
     });
     return gateway.origin;
   });
-  await story.step("The account authorizes three of the four connectors", async () => {
+  await story.step("The account has authorized three of the four connectors", async () => {
     for (const connectorId of ["everything", "files", "weather"]) await administer("grant", connectorId);
     return "everything, files, weather";
   });
@@ -76,7 +80,7 @@ async function tell(): Promise<void> {
     bound = present(host).bind({ workspaceId: "first-run", agentSessionId: "agents" });
     modern = await connectAgent("modern", bound);
     const names = await listNames(modern);
-    expect(!names.some((name) => name.startsWith("memory_")), names.join());
+    expect(!hasTools("memory", names), names.join());
     return countByConnector(names);
   });
   await story.step("An agent of the legacy era lists the same tools", async () => {
@@ -123,9 +127,14 @@ async function tell(): Promise<void> {
     expect(error instanceof Error, "the call went through");
     return error instanceof Error ? error.message : "";
   });
-  await story.step("The fourth is authorized: its tools appear, without a restart", async () => {
-    await administer("grant", "memory");
-    const names = await eventually(() => listNames(present(modern)), hasMemory);
+  await story.step("The account authorizes the fourth in a browser: its tools appear, without a restart", async () => {
+    const { nextAction, result } = await present(host).authorize("memory");
+    if (nextAction?.type !== "redirect") throw new Error("nobody is sent anywhere");
+    const page = await consentAt(nextAction.url);
+    const { published, reason } = await result;
+    expect(published, `${String(reason)}; the last page says: ${page}`);
+    const names = await listNames(present(modern));
+    expect(hasTools("memory", names), names.join());
     return countByConnector(names);
   });
   await story.step("The new tools work in both eras", async () => {
@@ -135,12 +144,23 @@ async function tell(): Promise<void> {
     expect(text.includes("wrote the first program"), text);
     return "written by one agent, read by the other";
   });
-  await story.step("The authorization is revoked: they vanish, without a restart", async () => {
-    await administer("revoke", "memory");
+  await story.step("The account disconnects it: they vanish, and the provider takes its tokens back", async () => {
+    await present(host).disconnect("memory");
     await eventually(states, (text) => text === "authorization_required ×1, ready ×3");
     const names = await listNames(present(legacy));
-    expect(!hasMemory(names), names.join());
-    const error: unknown = await callForText(present(legacy), "memory_read_graph", {}).catch(
+    expect(!hasTools("memory", names), names.join());
+    await eventually(
+      () => Promise.resolve(activeTokens(present(provider))),
+      (left) => left === 0,
+    );
+    return countByConnector(names);
+  });
+  await story.step("Another one is revoked from outside: it vanishes too", async () => {
+    await administer("revoke", "weather");
+    await eventually(states, (text) => text === "authorization_required ×2, ready ×2");
+    const names = await listNames(present(legacy));
+    expect(!hasTools("weather", names), names.join());
+    const error: unknown = await callForText(present(legacy), "weather_list_cities", {}).catch(
       (caught: unknown) => caught,
     );
     expect(error instanceof Error, "the call went through");
@@ -149,7 +169,7 @@ async function tell(): Promise<void> {
   await story.step("The others never noticed", async () => {
     const text = await callForText(present(legacy), "everything_echo", { message: "still here" });
     expect(text.includes("still here"), text);
-    expect((await states()) === "authorization_required ×1, ready ×3", await states());
+    expect((await states()) === "authorization_required ×2, ready ×2", await states());
     return await states();
   });
 }
@@ -173,8 +193,8 @@ async function states(): Promise<string> {
     .join(", ");
 }
 
-function hasMemory(names: readonly string[]): boolean {
-  return names.some((name) => name.startsWith("memory_"));
+function hasTools(connectorId: string, names: readonly string[]): boolean {
+  return names.some((name) => name.startsWith(`${connectorId}_`));
 }
 
 function present<T>(value: T | undefined): T {
@@ -201,6 +221,6 @@ async function shutDown(): Promise<void> {
   await Promise.allSettled([modern?.close(), legacy?.close()]);
   await host?.close();
   await gateway?.close();
-  await weather?.close();
+  await Promise.all([weather?.close(), provider?.close()]);
   await rm(folder, { recursive: true, force: true });
 }

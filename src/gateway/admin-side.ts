@@ -12,9 +12,10 @@ import {
 } from "./admin-requests.js";
 import { type AuthorizationChanges, subjectOf } from "./authorization-changes.js";
 import type { AuthorizationChange, ChangeOutcome, Connection } from "./authorization-state.js";
-import { type Authorizer, lastingCredential } from "./authorizing/index.js";
+import type { Authorizer } from "./authorizing/index.js";
 import { type FaultBook, faultShape } from "./faults.js";
 import type { HintHub } from "./hint-hub.js";
+import { readOrder, refuseAccount } from "./operator-order.js";
 import type { GatewayConfig } from "./options.js";
 import type { UpstreamPool } from "./upstream-pool.js";
 
@@ -100,29 +101,28 @@ export class AdminSide {
     change: AuthorizationChange,
     secret?: string,
   ): Promise<AdminRefusal | object> {
-    const refusal = this.#checkAccount(accountId) ?? this.#checkConnector(connectorId);
-    if (refusal !== undefined) return refusal;
-    const credential = secret === undefined ? undefined : lastingCredential(Buffer.from(secret, "utf8"));
-    const outcome = await this.#parts.changes.change(accountId, connectorId, change, credential);
+    const order = readOrder(this.#parts.config, accountId, connectorId, secret);
+    if (order.kind === "refused") return order.refusal;
+    const outcome = await this.#parts.changes.change(accountId, connectorId, change, order.credential);
     return { ...shownOutcome(outcome), ...addedBy(change, outcome) };
   }
 
   async #restore({ accountId, revision }: z.output<typeof restoreShape>): Promise<AdminRefusal | object> {
-    const refusal = this.#checkAccount(accountId);
+    const refusal = refuseAccount(this.#parts.config, accountId);
     if (refusal !== undefined) return refusal;
     if (await this.#parts.changes.restore(accountId, BigInt(revision))) return this.#epochOf(accountId);
     return { status: 409, code: "not_remembered", message: "The revision is not remembered" };
   }
 
   async #resetEpoch(accountId: string | undefined): Promise<AdminRefusal | object> {
-    const refusal = this.#checkAccount(accountId);
+    const refusal = refuseAccount(this.#parts.config, accountId);
     if (refusal !== undefined) return refusal;
     await this.#parts.changes.resetEpoch(accountId);
     return this.#epochOf(accountId);
   }
 
   #dropHints(accountId: string | undefined): Promise<AdminRefusal | object> {
-    const refusal = this.#checkAccount(accountId);
+    const refusal = refuseAccount(this.#parts.config, accountId);
     if (refusal === undefined) this.#parts.hints.drop(accountId);
     return Promise.resolve(refusal ?? {});
   }
@@ -177,23 +177,6 @@ export class AdminSide {
     };
     return sendJson(response, 200, JSON.stringify(state));
   }
-
-  #checkAccount(accountId: string | undefined): AdminRefusal | undefined {
-    const { accounts } = this.#parts.config;
-    if (accountId === undefined || accounts.some((account) => account.accountId === accountId)) return undefined;
-    return unknown("account", accountId);
-  }
-
-  #checkConnector(connectorId: string): AdminRefusal | undefined {
-    const connector = this.#parts.config.connectors.get(connectorId);
-    if (connector === undefined) return unknown("connector", connectorId);
-    if (connector.authorization === "account") return undefined;
-    return { status: 400, code: "bad_request", message: "The connector needs no authorization" };
-  }
-}
-
-function unknown(what: "account" | "connector", name: string): AdminRefusal {
-  return { status: 404, code: "not_found", message: `There is no ${what} ${JSON.stringify(name.slice(0, 128))}` };
 }
 
 function isRefusal(outcome: AdminRefusal | object): outcome is AdminRefusal {
@@ -219,5 +202,6 @@ function shown(connection: Connection | undefined): object {
 function refuse(response: ServerResponse, refusal: AdminRefusal, headers: Readonly<Record<string, string>> = {}): void {
   const { status, code, message, issues } = refusal;
   const error = { code, message, ...(issues === undefined ? {} : { issues }) };
-  sendJson(response, status, JSON.stringify({ error }), headers);
+  const ending = status === 413 ? { Connection: "close" } : {};
+  sendJson(response, status, JSON.stringify({ error }), { ...headers, ...ending });
 }

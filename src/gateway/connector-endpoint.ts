@@ -12,13 +12,13 @@ import {
   sendRefusal,
 } from "../serving/index.js";
 import { checkAuthorization } from "./authorization-refusal.js";
-import type { Credential } from "./authorizing/index.js";
 import { CallAnswer } from "./call-answer.js";
 import { forwardedMeta, UPSTREAM_METHODS } from "./connector-methods.js";
-import { type CredentialCare, isUnauthorized } from "./credential-care.js";
+import { type CredentialCare, type CredentialTrouble, isUnauthorized } from "./credential-care.js";
 import type { GatewayConfig, GatewayConnector } from "./options.js";
 import { checkReleasePin } from "./release-pin.js";
 import { classifyUpstreamFailure } from "./upstream-failure.js";
+import type { Upstream } from "./upstream.js";
 import type { UpstreamPool } from "./upstream-pool.js";
 
 /** How long a caller may keep what `server/discover` told it. */
@@ -83,20 +83,20 @@ export class ConnectorEndpoint {
     if (method === undefined) return answer.succeed(this.#discoverResult);
     const meta = forwardedMeta(verdict.meta.members, this.#config.versionMetaKey);
     const accepted = { call: verdict, headers, body: reading.body, answer, meta };
-    let credential: Credential | undefined;
+    let upstream: Upstream | undefined;
     try {
       await this.#care.renewIfDue(accountId, connector);
       const outcome = await this.#pool.use(ticket, answer.signal, (open) => {
-        ({ credential } = open.upstream);
+        ({ upstream } = open);
         return method(open, accepted);
       });
       if (outcome instanceof Uint8Array) answer.succeed(outcome);
       else answer.fail(outcome.status, outcome.error);
     } catch (error) {
       if (answer.signal.aborted) return;
-      const refused = isUnauthorized(error) ? credential : undefined;
-      if (refused !== undefined) await this.#care.refuse(accountId, connector.connectorId, refused);
-      await this.#fail(accountId, connector, verdict, answer, error, refused !== undefined);
+      const isRefused = upstream !== undefined && isUnauthorized(error);
+      const reason = isRefused ? await this.#care.refuse(accountId, connector, upstream?.credential) : undefined;
+      await this.#fail(accountId, connector, verdict, answer, error, reason);
     }
   }
 
@@ -120,16 +120,16 @@ export class ConnectorEndpoint {
     call: ModernCall,
     answer: CallAnswer,
     error: unknown,
-    isRefused: boolean,
+    refusedBecause: CredentialTrouble | undefined,
   ): Promise<void> {
     // A connection that ends while a call is under way ends the call; the reason is what its caller has to know.
-    if (isRefused || isRemoteConnectorError(error, "cancelled")) {
+    if (refusedBecause !== undefined || isRemoteConnectorError(error, "cancelled")) {
       const refusal = await this.#checkAuthorization(accountId, connector, call);
       if (refusal !== undefined) return answer.fail(refusal.status, refusal.error);
     }
-    if (isRefused) {
-      const data = { reason: "credential_replaced", delivery: "answered" };
-      const message = "The credential was replaced meanwhile";
+    if (refusedBecause !== undefined) {
+      const data = { reason: refusedBecause, delivery: "answered" };
+      const message = "The account's credential could not be used";
       return answer.fail(503, { code: RpcCode.connectorUnavailable, message, data });
     }
     const failure = classifyUpstreamFailure(error, this.#config.unixTime());

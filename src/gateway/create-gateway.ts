@@ -1,25 +1,21 @@
 import { RemoteConnectorError } from "../errors.js";
 import { hashBearer, type HttpListener, listen } from "../serving/index.js";
+import type { AdminRefusal } from "./admin-requests.js";
 import { AdminSide } from "./admin-side.js";
 import { AuthorizationChanges, subjectOf } from "./authorization-changes.js";
 import type { AuthorizationChange, ChangeOutcome } from "./authorization-state.js";
-import {
-  Authorizer,
-  type Credential,
-  CredentialVault,
-  lastingCredential,
-  SessionEndpoint,
-} from "./authorizing/index.js";
+import { Authorizer, type Credential, CredentialVault, SessionEndpoint } from "./authorizing/index.js";
 import { ConnectorEndpoint } from "./connector-endpoint.js";
 import { CredentialCare } from "./credential-care.js";
 import { type Fault, FaultBook, faultShape, type GatewayFault } from "./faults.js";
 import type { Gateway, GatewayFaults } from "./gateway.js";
 import { HintHub } from "./hint-hub.js";
 import { openHttpUpstream } from "./http-upstream.js";
+import { readOrder, refuseAccount } from "./operator-order.js";
 import type { GatewayConfig, GatewayOptions } from "./options.js";
 import { PublicSide } from "./public-side.js";
 import { resolveGatewayOptions } from "./resolve-options.js";
-import { CALLBACK_PATH } from "./routes.js";
+import { callbackPath } from "./routes.js";
 import { Sessions } from "./sessions.js";
 import { openStdioUpstream } from "./stdio-upstream.js";
 import type { Upstream } from "./upstream.js";
@@ -63,7 +59,7 @@ class ReferenceGateway implements Gateway {
     const pool = new UpstreamPool({ open: (request) => this.#open(request), clock, idleMs: upstreamIdleMs, onFault });
     const authorizer = new Authorizer({
       config,
-      redirectUri: () => `${config.publicUrl ?? this.origin}${CALLBACK_PATH}`,
+      redirectUri: (connectorId) => `${config.publicUrl ?? this.origin}${callbackPath(connectorId)}`,
       grant: (accountId, connectorId, credential) =>
         changes.change(accountId, connectorId, { kind: "grant" }, credential),
     });
@@ -116,15 +112,18 @@ class ReferenceGateway implements Gateway {
     return this.#change(accountId, connectorId, { kind: "switch", connectionId });
   }
 
-  restore(to: { readonly accountId?: string | undefined; readonly revision: bigint }): Promise<boolean> {
+  async restore(to: { readonly accountId?: string | undefined; readonly revision: bigint }): Promise<boolean> {
+    this.#checkAccount(to.accountId);
     return this.#changes.restore(to.accountId, to.revision);
   }
 
-  resetEpoch(accountId?: string): Promise<void> {
-    return this.#changes.resetEpoch(accountId);
+  async resetEpoch(accountId?: string): Promise<void> {
+    this.#checkAccount(accountId);
+    await this.#changes.resetEpoch(accountId);
   }
 
   dropHintConnections(accountId?: string): void {
+    this.#checkAccount(accountId);
     this.#hints.drop(accountId);
   }
 
@@ -168,31 +167,44 @@ class ReferenceGateway implements Gateway {
     this.#admin = await listen((request, response) => side.answer(request, response), { port: adminPort, onFault });
   }
 
-  #change(
+  async #change(
     accountId: string,
     connectorId: string,
     change: AuthorizationChange,
     secret?: string,
   ): Promise<ChangeOutcome> {
-    const credential = secret === undefined ? undefined : lastingCredential(Buffer.from(secret, "utf8"));
-    return this.#changes.change(accountId, connectorId, change, credential);
+    const order = readOrder(this.#config, accountId, connectorId, secret);
+    if (order.kind === "refused") throw invalidOrder(order.refusal);
+    return this.#changes.change(accountId, connectorId, change, order.credential);
+  }
+
+  #checkAccount(accountId: string | undefined): void {
+    const refusal = refuseAccount(this.#config, accountId);
+    if (refusal !== undefined) throw invalidOrder(refusal);
   }
 
   async #open({ accountId, connector, signal }: UpstreamOpening): Promise<Upstream> {
     const { clock, serverInfo: clientInfo, upstreamDeadlines: deadlines } = this.#config;
     const { connectorId, upstream } = connector;
-    const credential = await this.#care.find(accountId, connectorId);
-    return upstream.kind === "http"
-      ? openHttpUpstream(upstream, { clientInfo, clock, credential, deadlines })
-      : openStdioUpstream(upstream, { clientInfo, clock, credential, deadlines, signal });
+    return this.#care.use(accountId, connectorId, (credential) =>
+      upstream.kind === "http"
+        ? openHttpUpstream(upstream, { clientInfo, clock, credential, deadlines })
+        : openStdioUpstream(upstream, { clientInfo, clock, credential, deadlines, signal }),
+    );
   }
 
   async #shutDown(): Promise<void> {
     this.#hints.close();
-    this.#authorizer.close();
-    await Promise.all([this.#pool.closeAll(), this.#public?.close(), this.#admin?.close()]);
+    await Promise.all([this.#authorizer.close(), this.#pool.closeAll(), this.#public?.close(), this.#admin?.close()]);
     this.#vault.clear();
   }
+}
+
+function invalidOrder({ message: reason }: AdminRefusal): RemoteConnectorError<"invalid_argument"> {
+  return new RemoteConnectorError("invalid_argument", {
+    message: `${reason}.`,
+    details: { argument: "order", reason },
+  });
 }
 
 function parseFault(fault: GatewayFault): Fault {

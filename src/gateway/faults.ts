@@ -24,7 +24,15 @@ export const faultShape = z.discriminatedUnion("kind", [
    * Answers like a network that wants a login first: 200 with a page, or 302 to `location`. Met before any check, and on every
    * path unless `on` says otherwise.
    */
-  z.strictObject({ kind: z.literal("captive_portal"), location: z.string().min(1).max(2_048).optional(), on, ...aim }),
+  z.strictObject({
+    kind: z.literal("captive_portal"),
+    location: z
+      .string()
+      .regex(/^[!-~]{1,2048}$/)
+      .optional(),
+    on,
+    ...aim,
+  }),
   /** Answers a snapshot request with 200 and this text. Default JSON that ends too early. */
   z.strictObject({ kind: z.literal("malformed_snapshot"), body: z.string().max(65_536).optional(), ...aim }),
   /** Answers a snapshot request with how the account was so many revisions before; as it is, when that is not remembered. */

@@ -9,7 +9,10 @@ export interface GatewayFaults {
   list(): readonly Fault[];
 }
 
-/** A gateway that serves. */
+/**
+ * A gateway that serves. What its operator does rejects with `invalid_argument` for an account or connector that it does not have,
+ * for a connector that needs no authorization, and for a secret that the upstream can't be given.
+ */
 export interface Gateway {
   /** Where the public side listens: `http://127.0.0.1:1234`, without a path. */
   readonly origin: string;
@@ -43,7 +46,7 @@ export interface Gateway {
   restore(to: { readonly accountId?: string | undefined; readonly revision: bigint }): Promise<boolean>;
   /** What `POST /admin/reset-epoch` does: revisions count from 1 again, under a new epoch. Hint connections end. */
   resetEpoch(accountId?: string): Promise<void>;
-  /** What `POST /admin/drop-hint-connections` does: those of the account, or all, end without a word. */
+  /** What `POST /admin/drop-hint-connections` does: those of the account, or all, end without a word. Throws, does not reject. */
   dropHintConnections(accountId?: string): void;
   /** Ends everything, child processes included. Credentials are overwritten. May be called again. */
   close(): Promise<void>;

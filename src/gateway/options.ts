@@ -44,7 +44,7 @@ export interface OAuthAuthorizing {
   readonly kind: "oauth";
   /** The issuer identifier; https, or http on loopback. Its metadata is looked up when it is first needed. */
   readonly issuer: string;
-  /** Both endpoints, for a server without metadata (RFC 8414). */
+  /** Both endpoints, for a server without metadata (RFC 8414), or whose metadata do not announce PKCE. */
   readonly endpoints?: { readonly authorization: string; readonly token: string } | undefined;
   readonly clientId: string;
   /** Without one the client is public. */
@@ -107,8 +107,9 @@ export interface GatewayOptions {
   /** Where authorizations are kept. Default in memory, with nothing authorized. Credentials are always in memory. */
   readonly state?: AuthorizationState | undefined;
   /**
-   * Where browsers reach the public side: an origin, and a path if a proxy has put one before. Default `origin`. The
-   * redirect URI at authorization servers is `/v1/connector-authorizations/callback` below it.
+   * Where browsers reach the public side: an origin, and a path if a proxy has put one before; https, or http on loopback.
+   * Default `origin`. The redirect URI at the authorization server of a connector is
+   * `/v1/connector-authorizations/callback/{id}` below it.
    */
   readonly publicUrl?: string | undefined;
   /** How long an authorization session may take. Default 600,000. */
@@ -117,7 +118,7 @@ export interface GatewayOptions {
   readonly authorizationSessionKeepMs?: number | undefined;
   /** The most sessions at a time; those that are over make room. Default 1,000. */
   readonly maxAuthorizationSessions?: number | undefined;
-  /** How long one request to an authorization server may take. Default 10,000. */
+  /** How long one request to an authorization server may take, and `verify`. Default 10,000. */
   readonly providerTimeoutMs?: number | undefined;
   readonly clock?: Clock | undefined;
   /** Unix time in milliseconds, for the dates of `Retry-After`. Default the system's. */
@@ -134,7 +135,10 @@ export interface GatewayConfig {
   readonly connectors: ReadonlyMap<string, GatewayConnector>;
   readonly host: string;
   readonly port: number;
+  /** With that of `publicUrl`. */
   readonly allowedOrigins: readonly string[];
+  /** That of `publicUrl`: what a proxy in front may pass on. */
+  readonly allowedHosts: readonly string[];
   readonly adminBearer: string | undefined;
   readonly adminPort: number;
   readonly sessionCookie: string;

@@ -45,7 +45,7 @@ export function playUpgradeFault(fault: RequestFault, socket: Duplex, clock: Clo
     case "captive_portal": {
       const { location } = fault;
       if (location === undefined) return refuseUpgrade(socket, 200, ["Content-Type: text/html"], PORTAL_PAGE);
-      return refuseUpgrade(socket, 302, [`Location: ${encodeURI(location)}`]);
+      return refuseUpgrade(socket, 302, [`Location: ${location}`]);
     }
   }
 }
@@ -59,6 +59,8 @@ export function refuseUpgrade(socket: Duplex, status: number, headers: readonly 
     `Content-Length: ${String(Buffer.byteLength(body))}`,
     ...headers,
   ];
+  // Nobody reads from it any more, so that nobody would see it end.
+  socket.once("finish", () => socket.destroy());
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
 }
 

@@ -71,7 +71,7 @@ export class PublicSide {
     if (!isAllowedOrigin(headers, config)) return refuseRequest(route, response, 403, "The origin is not allowed");
     if (route.kind === "callback") {
       if (await this.#meetFault(place, target, response)) return undefined;
-      return sessionEndpoint.arrive(url, accountId, response);
+      return sessionEndpoint.arrive(route.connectorId, url, accountId, response);
     }
     if (accountId === undefined) {
       const challenge = `Cookie realm="gateway", cookie-name="${config.sessionCookie}"`;
@@ -204,10 +204,10 @@ function unknownConnector(connectorId: string): Refusal {
   return refuse(404, undefined, RpcCode.connectorUnavailable, "There is no such connector", data);
 }
 
-/** On loopback a foreign `Host` is refused too: it is how a rebound name shows. */
+/** On loopback a foreign `Host` is refused too, but a proxy's: it is how a rebound name shows. */
 function isAllowedOrigin(headers: HeaderFields, config: GatewayConfig): boolean {
   const { origin } = headers;
   return isLoopback(config.host.includes(":") ? `[${config.host}]` : config.host)
-    ? checkLoopbackHost(headers, config.allowedOrigins).kind === "allowed"
+    ? checkLoopbackHost(headers, config.allowedOrigins, config.allowedHosts).kind === "allowed"
     : origin === undefined || (typeof origin === "string" && config.allowedOrigins.includes(origin));
 }

@@ -4,6 +4,7 @@ import { isRemoteConnectorError, RemoteConnectorError } from "../errors.js";
 import { countOption, durationOption, functionOption, refuseOption, refuseUnknownOptions } from "../options.js";
 import { isMetaKey, isReservedMetaKey } from "../protocol/index.js";
 import { addHeaders, parseEndpoint, resolveDeadlines, systemClock } from "../transport/index.js";
+import { parseProviderUrl } from "./authorizing/index.js";
 import { createMemoryState } from "./memory-state.js";
 import type { GatewayConfig, GatewayConnector, GatewayOptions, HttpUpstream, SecretAuthorizing } from "./options.js";
 
@@ -121,6 +122,8 @@ export function resolveGatewayOptions(options: GatewayOptions): GatewayConfig {
     checkAuthorizing(connector);
   }
   const { adminBearer } = options;
+  const publicUrl = publicUrlOption(options.publicUrl);
+  const proxies = publicUrl === undefined ? [] : [new URL(publicUrl)];
   if (adminBearer !== undefined && adminBearer.length < 16)
     refuseOption("adminBearer", "must have 16 characters or more");
   return {
@@ -128,7 +131,8 @@ export function resolveGatewayOptions(options: GatewayOptions): GatewayConfig {
     connectors: new Map(connectors.map((connector) => [connector.connectorId, connector])),
     host: options.host ?? "127.0.0.1",
     port: options.port ?? 0,
-    allowedOrigins: options.allowedOrigins ?? [],
+    allowedOrigins: [...(options.allowedOrigins ?? []), ...proxies.map(({ origin }) => origin)],
+    allowedHosts: proxies.map(({ host }) => host),
     adminBearer,
     adminPort: options.adminPort ?? 0,
     sessionCookie: tokenOption("sessionCookie", options.sessionCookie ?? "session"),
@@ -146,7 +150,7 @@ export function resolveGatewayOptions(options: GatewayOptions): GatewayConfig {
     keepAliveMs: durationOption("keepAliveMs", options.keepAliveMs, 15_000),
     hintPingMs: durationOption("hintPingMs", options.hintPingMs, 30_000),
     state: options.state ?? createMemoryState(),
-    publicUrl: publicUrlOption(options.publicUrl),
+    publicUrl,
     authorizationSessionMs: durationOption("authorizationSessionMs", options.authorizationSessionMs, 600_000),
     authorizationSessionKeepMs: durationOption(
       "authorizationSessionKeepMs",
@@ -191,7 +195,7 @@ function checkAuthorizing({ authorization, authorizing, connectorId, upstream }:
   const { endpoints, issuer } = authorizing;
   for (const url of [issuer, ...(endpoints === undefined ? [] : [endpoints.authorization, endpoints.token])]) {
     try {
-      parseEndpoint(url, { allowInsecureHttp: false });
+      parseProviderUrl(url, issuer);
     } catch (error) {
       if (!isRemoteConnectorError(error)) throw error;
       refuseConnector(`whose authorization server can't be used: ${error.message}`);
@@ -201,18 +205,21 @@ function checkAuthorizing({ authorization, authorizing, connectorId, upstream }:
 
 function publicUrlOption(value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
-  const url = URL.canParse(value) ? new URL(value) : undefined;
-  const isUsable = url !== undefined && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "";
-  return isUsable
-    ? url.href.replace(/\/$/, "")
-    : refuseOption("publicUrl", "must be an http or https URL without query");
+  try {
+    const url = parseEndpoint(value, { allowInsecureHttp: false });
+    return url.search === "" ? url.href.replace(/\/$/, "") : refuseOption("publicUrl", "must have no query");
+  } catch (error) {
+    if (!isRemoteConnectorError(error, "invalid_url")) throw error;
+    return refuseOption("publicUrl", `can't be used: ${error.message}`);
+  }
 }
 
 /** Found out here, a wrong endpoint stops the gateway; found out later, it fails every call. */
-function checkHttpUpstream(connectorId: string, { headers, url }: HttpUpstream): void {
+function checkHttpUpstream(connectorId: string, { credentialHeader, headers, url }: HttpUpstream): void {
   try {
     parseEndpoint(url, { allowInsecureHttp: false });
     addHeaders([], headers ?? {});
+    addHeaders([], { [credentialHeader ?? "Authorization"]: "" });
   } catch (error) {
     if (!isRemoteConnectorError(error)) throw error;
     refuseOption("connectors", `hold an upstream of ${connectorId} that can't be used: ${error.message}`);

@@ -5,7 +5,10 @@ export type AccountRoute =
   | { readonly kind: "events" | "snapshot" };
 
 /** What a path of the public side means. */
-export type Route = AccountRoute | { readonly kind: "callback" } | { readonly kind: "unknown" };
+export type Route =
+  | AccountRoute
+  | { readonly kind: "callback"; readonly connectorId: string }
+  | { readonly kind: "unknown" };
 
 /** The methods of each, the first of which is named first. */
 export const ROUTE_METHODS: Readonly<Record<Route["kind"], readonly string[]>> = {
@@ -20,16 +23,18 @@ export const ROUTE_METHODS: Readonly<Record<Route["kind"], readonly string[]>> =
   unknown: [],
 };
 
-/** Where browsers come back to from an authorization server. */
-export const CALLBACK_PATH = "/v1/connector-authorizations/callback";
+/** Where browsers come back to from the authorization server of a connector. */
+export function callbackPath(connectorId: string): string {
+  return `/v1/connector-authorizations/callback/${connectorId}`;
+}
 
 const FIXED: ReadonlyMap<string, Route> = new Map<string, Route>([
-  [CALLBACK_PATH, { kind: "callback" }],
   ["/v1/connector-authorizations/snapshot", { kind: "snapshot" }],
   ["/v1/events", { kind: "events" }],
 ]);
 
 const CONNECTOR = /^\/v1\/connectors\/([^/]+)\/(authorization-sessions|authorization|mcp)$/;
+const CALLBACK = /^\/v1\/connector-authorizations\/callback\/([^/]+)$/;
 const SESSION = /^\/v1\/connector-authorization-sessions\/([^/]+)(\/complete)?$/;
 
 const CONNECTOR_KINDS = {
@@ -47,6 +52,8 @@ export function readRoute(target: string | undefined): Route {
   const connectorId = decode(connector?.[1]);
   const what = connector?.[2];
   if (connectorId !== undefined && isConnectorPart(what)) return { kind: CONNECTOR_KINDS[what], connectorId };
+  const returned = decode(CALLBACK.exec(path)?.[1]);
+  if (returned !== undefined) return { kind: "callback", connectorId: returned };
   const session = SESSION.exec(path);
   const sessionId = decode(session?.[1]);
   if (sessionId === undefined) return { kind: "unknown" };

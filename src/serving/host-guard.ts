@@ -9,14 +9,20 @@ export type HostVerdict =
  * Guards a server on loopback against DNS rebinding: a page whose name was made to resolve to this machine still sends
  * its own name in `Host` and `Origin`. Refused ones get 403. Pure.
  *
- * `Host` must name loopback, with any port. `Origin` may be absent (programs send none), name loopback, or be one of
+ * `Host` must name loopback, with any port, or be one of `allowedHosts`, which are in lower case: those that a proxy in front of
+ * the server is reached by. `Origin` may be absent (programs send none), name loopback, or be one of
  * `allowedOrigins`, written as browsers write them. `null` is refused: any sandboxed frame sends it.
  *
  * Source: 2026-07-28, Streamable HTTP, Security & Endpoint.
  */
-export function checkLoopbackHost(headers: HeaderFields, allowedOrigins: readonly string[] = []): HostVerdict {
+export function checkLoopbackHost(
+  headers: HeaderFields,
+  allowedOrigins: readonly string[] = [],
+  allowedHosts: readonly string[] = [],
+): HostVerdict {
   const host = headerValue(headers, "host");
-  if (host === undefined || !isLoopbackHost(host)) return { kind: "refused", header: "Host" };
+  const isOurs = host !== undefined && (isLoopbackHost(host) || allowedHosts.includes(host.toLowerCase()));
+  if (!isOurs) return { kind: "refused", header: "Host" };
   const origin = headerValue(headers, "origin");
   if (origin === undefined || allowedOrigins.includes(origin) || isLoopbackOrigin(origin)) return { kind: "allowed" };
   return { kind: "refused", header: "Origin" };

@@ -73,7 +73,12 @@ class NodeListener implements HttpListener {
     this.#server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       // Node listens to it no more, and a broken connection must not end the process.
       socket.on("error", () => socket.destroy());
-      onUpgrade(request, socket, head);
+      try {
+        onUpgrade(request, socket, head);
+      } catch (error) {
+        socket.destroy();
+        this.#config.onFault(error);
+      }
     });
   }
 

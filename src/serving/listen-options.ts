@@ -19,7 +19,10 @@ export interface ListenOptions {
   readonly closeTimeoutMs?: number | undefined;
   /** Takes over a connection that asks to speak another protocol. Without it such a request is an ordinary one. */
   readonly onUpgrade?: ((request: IncomingMessage, socket: Duplex, head: Buffer) => void) | undefined;
-  /** Told when the handler throws or rejects (its caller got 500, or a cut answer), or a connection can't be accepted. */
+  /**
+   * Told when the handler throws or rejects (its caller got 500, or a cut answer), when `onUpgrade` throws (its connection was
+   * ended), and when a connection can't be accepted.
+   */
   readonly onFault?: ((error: unknown) => void) | undefined;
 }
 

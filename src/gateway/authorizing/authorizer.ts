@@ -1,15 +1,18 @@
 import type { ChangeOutcome } from "../authorization-state.js";
-import type { GatewayConfig, GatewayConnector, SecretAuthorizing } from "../options.js";
-import { type ControlError, inProgress, invalidRequest, notFound, unavailable } from "./control-error.js";
-import { type Credential, lastingCredential, wipeCredential } from "./credential.js";
-import { isDenial, isLasting, Provider } from "./provider.js";
-import { type AuthorizationSession, isOver } from "./session.js";
+import type { GatewayConfig, GatewayConnector } from "../options.js";
+import { type ControlError, inProgress, notFound, unavailable } from "./control-error.js";
+import { canCarry, type Credential, lastingCredential, wipeCredential } from "./credential.js";
+import { judgeSecret } from "./judge-secret.js";
+import { isDenial, isLasting } from "./provider-failure.js";
+import { Provider } from "./provider.js";
+import type { AuthorizationSession } from "./session.js";
 import { SessionBook, type SessionRequest } from "./session-book.js";
+import { verifySecret } from "./verify-secret.js";
 
 export interface AuthorizerParts {
   readonly config: GatewayConfig;
-  /** Where the browser comes back to. */
-  readonly redirectUri: () => string;
+  /** Where the browser comes back to. One address for each connector: no server's answer is taken for another's. */
+  readonly redirectUri: (connectorId: string) => string;
   /** Connects an account by a credential. */
   readonly grant: (accountId: string, connectorId: string, credential: Credential) => Promise<ChangeOutcome>;
 }
@@ -85,17 +88,17 @@ export class Authorizer {
   /** Takes the secret of a session, which is wiped when nothing came of it. One that is over is answered as it is. */
   async complete(accountId: string, sessionId: string, secret: Buffer): Promise<AuthorizationSession | ControlError> {
     const session = this.#book.find(accountId, sessionId);
-    if (session === undefined) return notFound("authorization session");
-    if (isOver(session)) return session;
-    if (session.status === "PROCESSING") return inProgress("The session has its secret", true);
-    const connector = this.#parts.config.connectors.get(session.connectorId);
-    if (session.nextAction?.type !== "submit_secret" || connector?.authorizing?.kind !== "secret") {
-      return invalidRequest("The session takes no secret");
+    const connector = this.#parts.config.connectors.get(session?.connectorId ?? "");
+    const offer = judgeSecret(session, connector, secret);
+    if (offer.kind === "refused") {
+      secret.fill(0);
+      return offer.outcome;
     }
-    if (!canCarry(connector, secret)) return invalidRequest("The secret holds characters that can't be sent");
     this.#book.apply(sessionId, { kind: "take" });
-    const isTaken = await this.#verify(connector.authorizing, secret);
-    if (isTaken) await this.#settle(session, lastingCredential(secret));
+    const { clock, onFault, providerTimeoutMs: timeoutMs } = this.#parts.config;
+    const options = { clock, timeoutMs, closed: this.#closed.signal, onFault };
+    const isTaken = await verifySecret(offer.authorizing.verify, secret, options);
+    if (isTaken) await this.#settle(offer.session, lastingCredential(secret));
     else {
       this.#book.apply(sessionId, { kind: "fail", errorCode: FAILED });
       secret.fill(0);
@@ -119,19 +122,19 @@ export class Authorizer {
   }
 
   /**
-   * Takes what a browser brought back from an authorization server. A state that is not known changes nothing. `visitor` is whose
-   * browser it is, when it says so: it need not, but it may not be another account's.
+   * Takes what a browser brought back from a connector's authorization server. A state that is not known, or another connector's,
+   * changes nothing. `visitor` is whose browser it is, when it says so: it need not, but it may not be another account's.
    */
-  async arrive(answer: URLSearchParams, visitor: string | undefined): Promise<Arrival> {
+  async arrive(connectorId: string, answer: URLSearchParams, visitor: string | undefined): Promise<Arrival> {
+    const provider = this.#providerOf(connectorId);
     const [state, ...others] = answer.getAll("state");
-    const taken = state === undefined || others.length > 0 ? undefined : this.#book.takeState(state, visitor);
-    if (taken === undefined || state === undefined) return "unknown";
+    if (provider === undefined || state === undefined || others.length > 0) return "unknown";
+    const taken = this.#book.takeState(state, connectorId, visitor);
+    if (taken === undefined) return "unknown";
     const { codeVerifier, session } = taken;
     const { sessionId } = session;
-    const provider = this.#providerOf(session.connectorId);
-    if (provider === undefined) return "unknown";
     try {
-      const credential = await provider.arrive(answer, state, codeVerifier, this.#parts.redirectUri());
+      const credential = await provider.arrive(answer, state, codeVerifier, this.#parts.redirectUri(connectorId));
       await this.#settle(session, credential);
     } catch (error) {
       if (isDenial(error)) {
@@ -162,9 +165,10 @@ export class Authorizer {
     wipeCredential(credential);
   }
 
-  /** Ends the requests to authorization servers that are under way. */
-  close(): void {
+  /** Ends what is asked of providers. Resolves when no connection is being made any more; none is made afterwards. */
+  async close(): Promise<void> {
     this.#closed.abort();
+    await Promise.all(this.#settling.values());
   }
 
   #prompt(sessionId: string, connector: GatewayConnector): void {
@@ -173,35 +177,31 @@ export class Authorizer {
       this.#book.apply(sessionId, { kind: "prompt", nextAction: { type: "submit_secret" } });
       return;
     }
-    const prompting = this.#depart(sessionId, provider).finally(() => this.#prompting.delete(sessionId));
+    const prompting = this.#depart(sessionId, connector.connectorId, provider).finally(() =>
+      this.#prompting.delete(sessionId),
+    );
     this.#prompting.set(sessionId, prompting);
   }
 
-  async #depart(sessionId: string, provider: Provider): Promise<ControlError | undefined> {
+  async #depart(sessionId: string, connectorId: string, provider: Provider): Promise<ControlError | undefined> {
     try {
-      const { attempt, url } = await provider.depart(this.#parts.redirectUri());
+      const { attempt, url } = await provider.depart(this.#parts.redirectUri(connectorId));
       this.#book.apply(sessionId, { kind: "prompt", nextAction: { type: "redirect", url } }, attempt);
       return undefined;
     } catch (error) {
-      this.#book.drop(sessionId);
       this.#parts.config.onFault(error);
-      return unavailable("The authorization server of the connector is not available");
+      const isDropped = this.#book.drop(sessionId);
+      return isDropped ? unavailable("The authorization server of the connector is not available") : undefined;
     }
   }
 
-  async #verify({ verify }: SecretAuthorizing, secret: Buffer): Promise<boolean> {
-    if (verify === undefined) return true;
-    try {
-      return await verify(secret.toString("utf8"));
-    } catch (error) {
-      this.#parts.config.onFault(error);
-      return false;
-    }
-  }
-
-  /** Makes the connection. Nothing comes of a session that ended while the credential was on its way. */
+  /** Makes the connection. Nothing comes of a session that ended while the credential was on its way, nor after the end. */
   async #settle(session: AuthorizationSession, credential: Credential): Promise<void> {
     const { accountId, connectorId, sessionId } = session;
+    if (this.#closed.signal.aborted) {
+      this.#book.apply(sessionId, { kind: "fail", errorCode: FAILED });
+      return wipeCredential(credential);
+    }
     if (this.#book.apply(sessionId, { kind: "settle" }) === undefined) return this.giveUp(connectorId, credential);
     const settling = this.#connect(sessionId, accountId, connectorId, credential).finally(() =>
       this.#settling.delete(sessionId),
@@ -223,21 +223,22 @@ export class Authorizer {
   }
 
   #providerOf(connectorId: string): Provider | undefined {
-    const authorizing = this.#parts.config.connectors.get(connectorId)?.authorizing;
-    if (authorizing?.kind !== "oauth") return undefined;
+    const connector = this.#parts.config.connectors.get(connectorId);
+    if (connector?.authorizing?.kind !== "oauth") return undefined;
     const known = this.#providers.get(connectorId);
     if (known !== undefined) return known;
     const { clock, providerTimeoutMs: timeoutMs, random } = this.#parts.config;
-    const provider = new Provider(authorizing, { clock, random, timeoutMs, closed: this.#closed.signal });
+    const provider = new Provider(connector.authorizing, {
+      connectorId,
+      canCarry: (secret) => canCarry(connector, secret),
+      clock,
+      random,
+      timeoutMs,
+      closed: this.#closed.signal,
+    });
     this.#providers.set(connectorId, provider);
     return provider;
   }
-}
-
-/** Whether a header or an environment variable can hold the secret. */
-function canCarry({ upstream }: GatewayConnector, secret: Buffer): boolean {
-  const text = secret.toString("utf8");
-  return upstream.kind === "http" ? /^[!-~](?:[ -~]*[!-~])?$/.test(text) : !text.includes("\0");
 }
 
 function incompatible(status: 409 | 422, message: string): ControlError {

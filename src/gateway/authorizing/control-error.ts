@@ -23,7 +23,9 @@ export function isControlError(value: object): value is ControlError {
 
 export function sendControlError(response: ServerResponse, error: ControlError, headers: ExtraHeaders = {}): void {
   const { code, message, retryable, status } = error;
-  sendJson(response, status, JSON.stringify({ code, message, retryable }), headers);
+  // What still comes of a body that is too large is not waited for.
+  const ending = status === 413 ? { Connection: "close" } : {};
+  sendJson(response, status, JSON.stringify({ code, message, retryable }), { ...headers, ...ending });
 }
 
 export function invalidRequest(message: string, status = 400): ControlError {

@@ -1,3 +1,4 @@
+import { RemoteConnectorError } from "../../errors.js";
 import type { Clock } from "../../transport/index.js";
 
 /** A request as the OAuth library describes it. */
@@ -20,7 +21,7 @@ const MAX_ANSWER_BYTES = 1024 * 1024;
 
 /**
  * `fetch` with a deadline, a limit on the answer, and no redirects. The answer is read whole before it is given out. Rejects
- * with an `Error` that names nothing of the request.
+ * with `timeout`, `cancelled`, `invalid_answer`, and as `fetch` does.
  */
 export function createProviderFetch(
   options: ProviderFetchOptions,
@@ -28,10 +29,8 @@ export function createProviderFetch(
   const { clock, closed, timeoutMs } = options;
   return async (url, { body, headers, method }) => {
     const ending = new AbortController();
-    const end = (): void => ending.abort(new Error("The gateway was closed."));
-    const cancel = clock.schedule(timeoutMs, () => {
-      ending.abort(new Error(`The authorization server did not answer within ${String(timeoutMs)} ms.`));
-    });
+    const end = (): void => ending.abort(closedError());
+    const cancel = clock.schedule(timeoutMs, () => ending.abort(providerTimeout(timeoutMs)));
     closed.addEventListener("abort", end);
     if (closed.aborted) end();
     try {
@@ -63,8 +62,26 @@ async function readBounded({ body }: Response): Promise<Uint8Array<ArrayBuffer> 
   for await (const chunk of body) {
     length += chunk.byteLength;
     // Leaving the loop cancels the rest.
-    if (length > MAX_ANSWER_BYTES) throw new Error(`The authorization server's answer has more than 1 MiB.`);
+    if (length > MAX_ANSWER_BYTES) {
+      const reason = "more than 1 MiB";
+      const message = `The authorization server's answer has ${reason}.`;
+      throw new RemoteConnectorError("invalid_answer", { message, details: { reason }, delivery: "answered" });
+    }
     chunks.push(chunk);
   }
   return length === 0 ? null : new Uint8Array(Buffer.concat(chunks, length));
+}
+
+/** A provider took longer than `providerTimeoutMs`. */
+export function providerTimeout(limitMs: number): RemoteConnectorError<"timeout"> {
+  return new RemoteConnectorError("timeout", {
+    message: `The provider did not answer within ${String(limitMs)} ms.`,
+    details: { phase: "total", option: "providerTimeoutMs", limitMs },
+    delivery: "unknown",
+  });
+}
+
+function closedError(): RemoteConnectorError<"cancelled"> {
+  const details = { reason: "closed" };
+  return new RemoteConnectorError("cancelled", { message: "The gateway was closed.", details, delivery: "unknown" });
 }

@@ -1,11 +1,17 @@
 import type * as OAuth from "oauth4webapi";
-import { type Clock, isLoopback, parseEndpoint } from "../../transport/index.js";
+import { RemoteConnectorError } from "../../errors.js";
+import { isLoopback } from "../../transport/index.js";
 import type { OAuthAuthorizing } from "../options.js";
 import type { Credential } from "./credential.js";
+import { providerFailure } from "./provider-failure.js";
 import { createProviderFetch, type ProviderFetchOptions } from "./provider-fetch.js";
+import { parseProviderUrl } from "./provider-url.js";
 import type { RedirectAttempt } from "./session-book.js";
 
 export interface ProviderOptions extends ProviderFetchOptions {
+  readonly connectorId: string;
+  /** Whether the connector's server can be given it. */
+  readonly canCarry: (secret: Buffer) => boolean;
   readonly random: (size: number) => Uint8Array;
 }
 
@@ -24,12 +30,9 @@ interface Ready {
 /** A token is replaced so long before it expires, or a tenth of its life if that is less. */
 const RENEW_BEFORE_MS = 60_000;
 
-/** Answers to say that a grant is over, whatever is done. Source: RFC 6749, Error Response. */
-const LASTING_ERRORS: ReadonlySet<string> = new Set(["invalid_grant", "unauthorized_client"]);
-
 /**
- * The authorization server of one connector, as its OAuth client. Everything rejects when the server can't be reached, is not
- * what its metadata says, or refuses; what it says of a person's own refusal is told apart by {@link isDenial}.
+ * The authorization server of one connector, as its OAuth client. Everything rejects as {@link providerFailure} says when the
+ * server can't be reached, is not what its metadata says, or refuses.
  */
 export class Provider {
   readonly #settings: OAuthAuthorizing;
@@ -44,68 +47,76 @@ export class Provider {
   }
 
   /** Prepares a visit: the code flow, PKCE by S256, and a state. */
-  async depart(redirectUri: string): Promise<Departure> {
-    const { oauth, server } = await this.#prepare();
-    const { clientId, scopes } = this.#settings;
-    const [state, codeVerifier] = [this.#secret(), this.#secret()];
-    const url = new URL(server.authorization_endpoint ?? "");
-    const parameters = {
-      response_type: "code",
-      client_id: clientId,
-      redirect_uri: redirectUri,
-      state,
-      code_challenge: await oauth.calculatePKCECodeChallenge(codeVerifier),
-      code_challenge_method: "S256",
-      ...(scopes === undefined || scopes.length === 0 ? {} : { scope: scopes.join(" ") }),
-    };
-    for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-    return { url: url.href, attempt: { state, codeVerifier } };
+  depart(redirectUri: string): Promise<Departure> {
+    return this.#ask(async ({ oauth, server }) => {
+      const { clientId, scopes } = this.#settings;
+      const [state, codeVerifier] = [this.#secret(), this.#secret()];
+      const url = new URL(server.authorization_endpoint ?? "");
+      const parameters = {
+        response_type: "code",
+        client_id: clientId,
+        redirect_uri: redirectUri,
+        state,
+        code_challenge: await oauth.calculatePKCECodeChallenge(codeVerifier),
+        code_challenge_method: "S256",
+        ...(scopes === undefined || scopes.length === 0 ? {} : { scope: scopes.join(" ") }),
+      };
+      for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+      return { url: url.href, attempt: { state, codeVerifier } };
+    });
   }
 
   /** Makes a credential of the answer that a browser brought back. `state` is the one that was found to be ours. */
-  async arrive(answer: URLSearchParams, state: string, codeVerifier: string, redirectUri: string): Promise<Credential> {
-    const { oauth, server } = await this.#prepare();
-    const client = { client_id: this.#settings.clientId };
-    const checked = oauth.validateAuthResponse(server, client, answer, state);
-    const response = await oauth.authorizationCodeGrantRequest(
-      server,
-      client,
-      this.#authentication(oauth),
-      checked,
-      redirectUri,
-      codeVerifier,
-      this.#requestOptions(oauth),
-    );
-    return this.#credentialOf(await oauth.processAuthorizationCodeResponse(server, client, response), undefined);
+  arrive(answer: URLSearchParams, state: string, codeVerifier: string, redirectUri: string): Promise<Credential> {
+    return this.#ask(async ({ oauth, server }) => {
+      const client = { client_id: this.#settings.clientId };
+      const checked = oauth.validateAuthResponse(server, client, answer, state);
+      const response = await oauth.authorizationCodeGrantRequest(
+        server,
+        client,
+        this.#authentication(oauth),
+        checked,
+        redirectUri,
+        codeVerifier,
+        this.#requestOptions(oauth),
+      );
+      return this.#credentialOf(await oauth.processAuthorizationCodeResponse(server, client, response), undefined);
+    });
   }
 
   /** A new credential in place of one that has a refresh token. */
-  async renew(refreshToken: Buffer): Promise<Credential> {
+  renew(refreshToken: Buffer): Promise<Credential> {
     // Read before anything is awaited: it may be wiped meanwhile.
     const token = refreshToken.toString("utf8");
-    const { oauth, server } = await this.#prepare();
-    const client = { client_id: this.#settings.clientId };
-    const response = await oauth.refreshTokenGrantRequest(
-      server,
-      client,
-      this.#authentication(oauth),
-      token,
-      this.#requestOptions(oauth),
-    );
-    return this.#credentialOf(await oauth.processRefreshTokenResponse(server, client, response), token);
+    return this.#ask(async ({ oauth, server }) => {
+      const client = { client_id: this.#settings.clientId };
+      const authentication = this.#authentication(oauth);
+      const options = this.#requestOptions(oauth);
+      const response = await oauth.refreshTokenGrantRequest(server, client, authentication, token, options);
+      return this.#credentialOf(await oauth.processRefreshTokenResponse(server, client, response), token);
+    });
   }
 
   /** Gives a credential back, where the server takes it. */
-  async revoke({ refreshToken, secret }: Credential): Promise<void> {
+  revoke({ refreshToken, secret }: Credential): Promise<void> {
     // Read before anything is awaited: whoever asked wipes it.
     const token = (refreshToken ?? secret).toString("utf8");
-    const { oauth, server } = await this.#prepare();
-    if (server.revocation_endpoint === undefined) return;
-    const client = { client_id: this.#settings.clientId };
-    const authentication = this.#authentication(oauth);
-    const options = this.#requestOptions(oauth);
-    const response = await oauth.revocationRequest(server, client, authentication, token, options);
-    await oauth.processRevocationResponse(response);
+    return this.#ask(async ({ oauth, server }) => {
+      if (server.revocation_endpoint === undefined) return;
+      const client = { client_id: this.#settings.clientId };
+      const authentication = this.#authentication(oauth);
+      const options = this.#requestOptions(oauth);
+      const response = await oauth.revocationRequest(server, client, authentication, token, options);
+      await oauth.processRevocationResponse(response);
+    });
+  }
+
+  async #ask<T>(work: (ready: Ready) => Promise<T>): Promise<T> {
+    try {
+      return await work(await this.#prepare());
+    } catch (error) {
+      throw providerFailure(this.#options.connectorId, error);
+    }
   }
 
   #prepare(): Promise<Ready> {
@@ -128,21 +139,35 @@ export class Provider {
     const server = await oauth.processDiscoveryResponse(identifier, await oauth.discoveryRequest(identifier, options));
     const { authorization_endpoint: authorization, revocation_endpoint: revocation, token_endpoint: token } = server;
     if (authorization === undefined || token === undefined) {
-      throw new Error("The authorization server's metadata lack an endpoint.");
+      throw invalidAnswer("The authorization server's metadata lack an endpoint");
+    }
+    // A server that does not know PKCE takes the code of whoever brings it. Source: RFC 9700, Authorization Code Grant.
+    if (server.code_challenge_methods_supported?.includes("S256") !== true) {
+      throw invalidAnswer("The authorization server's metadata do not announce PKCE by S256");
     }
     for (const url of [authorization, token, revocation]) {
-      if (url !== undefined) parseEndpoint(url, { allowInsecureHttp: false });
+      if (url !== undefined) parseProviderUrl(url, issuer);
     }
     return { oauth, server };
   }
 
   /** A server that gives no new refresh token leaves the one before as it is. */
   #credentialOf(answer: OAuth.TokenEndpointResponse, before: string | undefined): Credential {
-    const { access_token: accessToken, expires_in: expiresIn, refresh_token: refreshToken = before } = answer;
+    const {
+      access_token: accessToken,
+      expires_in: expiresIn,
+      refresh_token: refreshToken = before,
+      token_type: tokenType,
+    } = answer;
+    if (tokenType !== "bearer") throw invalidAnswer("The access token is no bearer token");
+    const secret = Buffer.from(accessToken, "utf8");
+    if (!this.#options.canCarry(secret)) throw invalidAnswer("The access token holds characters that can't be sent");
+    const lifetimeMs = expiresIn === undefined ? Infinity : expiresIn * 1_000;
+    const earlyMs = refreshToken === undefined ? 0 : Math.min(RENEW_BEFORE_MS, lifetimeMs / 10);
     return {
-      secret: Buffer.from(accessToken, "utf8"),
+      secret,
       refreshToken: refreshToken === undefined ? undefined : Buffer.from(refreshToken, "utf8"),
-      renewAtMs: expiresIn === undefined ? undefined : renewAt(this.#options.clock, expiresIn * 1_000),
+      renewAtMs: expiresIn === undefined ? undefined : this.#options.clock.now() + lifetimeMs - earlyMs,
     };
   }
 
@@ -167,22 +192,10 @@ export class Provider {
   }
 }
 
-function renewAt(clock: Clock, lifetimeMs: number): number {
-  return clock.now() + lifetimeMs - Math.min(RENEW_BEFORE_MS, lifetimeMs / 10);
-}
-
-/** The person, or the server on their behalf, refused to authorize. */
-export function isDenial(error: unknown): boolean {
-  return oauthErrorOf(error) === "access_denied";
-}
-
-/** The grant is over: only a new authorization helps. */
-export function isLasting(error: unknown): boolean {
-  return LASTING_ERRORS.has(oauthErrorOf(error) ?? "");
-}
-
-/** The error code of OAuth that a server gave, at either endpoint. */
-function oauthErrorOf(error: unknown): string | undefined {
-  const code: unknown = error instanceof Error ? Reflect.get(error, "error") : undefined;
-  return typeof code === "string" ? code : undefined;
+function invalidAnswer(reason: string): RemoteConnectorError<"invalid_answer"> {
+  return new RemoteConnectorError("invalid_answer", {
+    message: `${reason}.`,
+    details: { reason },
+    delivery: "answered",
+  });
 }

@@ -62,20 +62,19 @@ export class SessionBook {
   begin(request: SessionRequest): SessionStart {
     this.#sweep();
     const { accountId, clientRequestId, connectorId, connectorVersion, replacesActive } = request;
-    const own = [...this.#entries.values()].filter(({ session }) => session.accountId === accountId);
-    const known = own.find(({ session }) => session.clientRequestId === clientRequestId);
+    const own = this.#sessions().filter((session) => session.accountId === accountId);
+    const known = own.find((session) => session.clientRequestId === clientRequestId);
     if (known !== undefined) {
-      const { session } = known;
-      const isSame = session.connectorId === connectorId && session.connectorVersion === connectorVersion;
-      return isSame ? { kind: "known", session } : { kind: "conflict" };
+      const isSame = known.connectorId === connectorId && known.connectorVersion === connectorVersion;
+      return isSame ? { kind: "known", session: known } : { kind: "conflict" };
     }
-    for (const { session } of own) {
+    for (const session of own) {
       if (session.connectorId !== connectorId || isOver(session)) continue;
       if (!replacesActive || this.apply(session.sessionId, { kind: "cancel" }) === undefined) {
         return { kind: "in_progress" };
       }
     }
-    if (!this.#makeRoom()) return { kind: "full" };
+    if (!this.#makeRoom(accountId)) return { kind: "full" };
     const sessionId = `session-${Buffer.from(this.#options.random(18)).toString("base64url")}`;
     const session = newSession(request, sessionId, this.#options.clock.now());
     this.#entries.set(sessionId, { session, attempt: undefined });
@@ -99,35 +98,30 @@ export class SessionBook {
   /** All of them, in the order in which they began. */
   list(): readonly AuthorizationSession[] {
     this.#sweep();
-    return [...this.#entries.values()].map(({ session }) => session);
+    return this.#sessions();
   }
 
   /** The session after the event, or `undefined` when the event does not apply or there is no such session. */
   apply(sessionId: string, event: SessionEvent, attempt?: RedirectAttempt): AuthorizationSession | undefined {
+    this.#sweep();
     const entry = this.#entries.get(sessionId);
-    if (entry === undefined) return undefined;
-    const next = advanceSession(entry.session, event, this.#options.clock.now());
-    if (next === undefined) return undefined;
-    entry.session = next;
-    if (attempt !== undefined) {
-      entry.attempt = { stateHash: hashOf(attempt.state), codeVerifier: attempt.codeVerifier };
-    }
-    if (next.status !== "AWAITING_USER") entry.attempt = undefined;
-    return next;
+    return entry === undefined ? undefined : advance(entry, event, this.#options.clock.now(), attempt);
   }
 
   /**
-   * The session whose redirect an answer belongs to, which is now `PROCESSING`. A state works once, and not for a `visitor` who is
-   * known to be another account.
+   * The session whose redirect an answer belongs to, which is now `PROCESSING`. A state works once, for the connector whose
+   * answer it is, and not for a `visitor` who is known to be another account.
    */
   takeState(
     state: string,
+    connectorId: string,
     visitor?: string,
   ): { readonly session: AuthorizationSession; readonly codeVerifier: string } | undefined {
     this.#sweep();
     const stateHash = hashOf(state);
     for (const [sessionId, { attempt, session: waiting }] of this.#entries) {
       if (attempt?.stateHash !== stateHash) continue;
+      if (connectorId !== waiting.connectorId) return undefined;
       if (visitor !== undefined && visitor !== waiting.accountId) return undefined;
       const session = this.apply(sessionId, { kind: "take" });
       return session === undefined ? undefined : { session, codeVerifier: attempt.codeVerifier };
@@ -135,25 +129,47 @@ export class SessionBook {
     return undefined;
   }
 
-  /** Forgets a session that could not be begun: whoever asks again begins anew. */
-  drop(sessionId: string): void {
-    this.#entries.delete(sessionId);
+  /** Forgets a session that could not be begun: whoever asks again begins anew. False when it is over by now, and stays. */
+  drop(sessionId: string): boolean {
+    const entry = this.#entries.get(sessionId);
+    return entry !== undefined && !isOver(entry.session) && this.#entries.delete(sessionId);
   }
 
-  #makeRoom(): boolean {
+  /** Forgets one that is over, of the account itself if there is one: nobody pushes out what others come back for. */
+  #makeRoom(accountId: string): boolean {
     if (this.#entries.size < this.#options.maxSessions) return true;
-    const [oldest] = [...this.#entries.values()].filter(({ session }) => isOver(session));
-    return oldest !== undefined && this.#entries.delete(oldest.session.sessionId);
+    const ended = this.#sessions().filter(isOver);
+    const oldest = ended.find((session) => session.accountId === accountId) ?? ended[0];
+    return oldest !== undefined && this.#entries.delete(oldest.sessionId);
   }
 
   #sweep(): void {
     const { clock, keepMs, sessionMs } = this.#options;
     const now = clock.now();
-    for (const [sessionId, { session }] of this.#entries) {
-      if (!isOver(session) && now - session.begunAtMs >= sessionMs) this.apply(sessionId, { kind: "expire" });
-      if (session.endedAtMs !== undefined && now - session.endedAtMs >= keepMs) this.#entries.delete(sessionId);
+    for (const [sessionId, entry] of this.#entries) {
+      const { begunAtMs, endedAtMs } = entry.session;
+      if (now - begunAtMs >= sessionMs) advance(entry, { kind: "expire" }, now);
+      if (endedAtMs !== undefined && now - endedAtMs >= keepMs) this.#entries.delete(sessionId);
     }
   }
+
+  #sessions(): readonly AuthorizationSession[] {
+    return [...this.#entries.values()].map(({ session }) => session);
+  }
+}
+
+function advance(
+  entry: Entry,
+  event: SessionEvent,
+  nowMs: number,
+  attempt?: RedirectAttempt,
+): AuthorizationSession | undefined {
+  const next = advanceSession(entry.session, event, nowMs);
+  if (next === undefined) return undefined;
+  entry.session = next;
+  if (attempt !== undefined) entry.attempt = { stateHash: hashOf(attempt.state), codeVerifier: attempt.codeVerifier };
+  if (next.status !== "AWAITING_USER") entry.attempt = undefined;
+  return next;
 }
 
 /** Looked up by hash, so that the time that a look-up takes says nothing about a state. */

@@ -82,10 +82,15 @@ export class SessionEndpoint {
     sendOutcome(response, await this.#authorizer.cancel(accountId, sessionId));
   }
 
-  /** `GET /v1/connector-authorizations/callback`, where browsers come back to. Shows nothing of what they bring. */
-  async arrive(target: string, visitor: string | undefined, response: ServerResponse): Promise<void> {
+  /** `GET /v1/connector-authorizations/callback/{id}`, where browsers come back to. Shows nothing of what they bring. */
+  async arrive(
+    connectorId: string,
+    target: string,
+    visitor: string | undefined,
+    response: ServerResponse,
+  ): Promise<void> {
     const query = target.includes("?") ? target.slice(target.indexOf("?") + 1) : "";
-    const [status, text] = PAGES[await this.#authorizer.arrive(new URLSearchParams(query), visitor)];
+    const [status, text] = PAGES[await this.#authorizer.arrive(connectorId, new URLSearchParams(query), visitor)];
     if (response.destroyed) return;
     response.writeHead(status, {
       "Content-Type": "text/plain; charset=utf-8",

@@ -66,10 +66,14 @@ export function allowsRedirect(client: AuthorizationClient, redirectUri: string)
   return client.redirectUris.some((known) => known === redirectUri || sameOnLoopback(known, redirectUri));
 }
 
+/** Letter by letter but for the port. */
 function sameOnLoopback(known: string, redirectUri: string): boolean {
-  if (!URL.canParse(known) || !URL.canParse(redirectUri)) return false;
-  const [a, b] = [new URL(known), new URL(redirectUri)];
-  if (a.protocol !== "http:" || !["127.0.0.1", "[::1]"].includes(a.hostname)) return false;
-  b.port = a.port;
-  return a.href === b.href;
+  const portless = withoutPort(known);
+  return portless !== undefined && portless === withoutPort(redirectUri);
+}
+
+/** `undefined` for an address that is not on loopback. */
+function withoutPort(uri: string): string | undefined {
+  const parts = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::\d{1,5})?(\/.*)?$/.exec(uri);
+  return parts === null ? undefined : `${parts[1] ?? ""}${parts[2] ?? ""}`;
 }

@@ -110,7 +110,7 @@ export class GrantBook {
     if (scopes?.some((scope) => !known.scopes.includes(scope)) === true) return "the scope is larger";
     const rotates = this.#options.rotatesRefreshTokens;
     if (rotates) this.#tokens.set(token, { ...known, state: "used" });
-    return this.#issue({ ...known, scopes: scopes ?? known.scopes }, known.grantId, nowMs, rotates);
+    return this.#issue(known, known.grantId, nowMs, rotates, scopes);
   }
 
   /** Whether a resource server would take this access token now. */
@@ -135,9 +135,16 @@ export class GrantBook {
     }
   }
 
-  #issue(consented: Consented, grantId: string, nowMs: number, withRefresh: boolean): IssuedPair {
+  /** `scopes` are the access token's; a refresh token keeps all that was consented to. Source: OAuth 2.1, Refreshing. */
+  #issue(
+    consented: Consented,
+    grantId: string,
+    nowMs: number,
+    withRefresh: boolean,
+    scopes: readonly string[] = consented.scopes,
+  ): IssuedPair {
     const { accessTokenLifetimeMs, issuesRefreshTokens } = this.#options;
-    const access = this.#token("access", consented, grantId, nowMs, nowMs + accessTokenLifetimeMs);
+    const access = this.#token("access", { ...consented, scopes }, grantId, nowMs, nowMs + accessTokenLifetimeMs);
     if (!withRefresh || !issuesRefreshTokens) return { access, refresh: undefined };
     return { access, refresh: this.#token("refresh", consented, grantId, nowMs, undefined) };
   }

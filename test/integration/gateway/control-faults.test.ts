@@ -212,7 +212,7 @@ describe("faults of the control plane", () => {
     const upstream = await startCredentialUpstream(cleanup);
     const gateway = await startGateway(cleanup, [authorizingConnector("c", upstream.url, { kind: "secret" })]);
     gateway.faults.add({ kind: "status", status: 500, on: "callback" });
-    const page = `${gateway.origin}/v1/connector-authorizations/callback?state=x`;
+    const page = `${gateway.origin}/v1/connector-authorizations/callback/c?state=x`;
     expect((await fetch(page)).status).toBe(500);
     expect((await fetch(page)).status).toBe(400);
   });

@@ -22,7 +22,7 @@ afterEach(() => cleanup.run());
 const CLIENT = {
   clientId: "gateway",
   clientSecret: "secret of the gateway: 1+1",
-  redirectUris: ["http://127.0.0.1/v1/connector-authorizations/callback"],
+  redirectUris: ["http://127.0.0.1/v1/connector-authorizations/callback/c"],
 };
 
 /** An answer that would do, if it were smaller. */
@@ -85,7 +85,7 @@ describe("a session with a redirect", () => {
     expect(parameters).toMatchObject({
       response_type: "code",
       client_id: "gateway",
-      redirect_uri: `${gateway.origin}/v1/connector-authorizations/callback`,
+      redirect_uri: `${gateway.origin}/v1/connector-authorizations/callback/c`,
       code_challenge_method: "S256",
       code_challenge: expect.stringMatching(/^[\w-]{43}$/),
       state: expect.stringMatching(/^[\w-]{43}$/),
@@ -274,12 +274,12 @@ describe("a session with a redirect", () => {
 
   it("P-10: is where a proxy has put it", async () => {
     const publicUrl = "https://gateway.test/connectors/";
-    const redirectUris = ["https://gateway.test/connectors/v1/connector-authorizations/callback"];
+    const redirectUris = ["https://gateway.test/connectors/v1/connector-authorizations/callback/c"];
     const { gateway } = await setUp({ gateway: { publicUrl }, server: { clients: [{ ...CLIENT, redirectUris }] } });
     const begun = await sessionOf(beginSession(gateway, "c"));
     const away = await fetch(urlOf(begun), { redirect: "manual" });
     const [, query = ""] = (away.headers.get("location") ?? "").split("?");
-    expect((await fetch(`${gateway.origin}/v1/connector-authorizations/callback?${query}`)).status).toBe(200);
+    expect((await fetch(`${gateway.origin}/v1/connector-authorizations/callback/c?${query}`)).status).toBe(200);
     expect((await read(gateway, begun)).status).toBe("SUCCEEDED");
   });
 

@@ -205,6 +205,21 @@ describe("close", () => {
     await expect(answer.text()).rejects.toThrow();
   });
 
+  it("H-20: a connection that can't be taken over ends, and the server goes on", async () => {
+    const faults: unknown[] = [];
+    const broken = new Error("broken");
+    const listener = await start(ok, {
+      onUpgrade: () => {
+        throw broken;
+      },
+      onFault: (error) => faults.push(error),
+    });
+    const request = httpRequest(listener.origin, { headers: { Connection: "Upgrade", Upgrade: "x" } }).end();
+    await expect(once(request, "response")).rejects.toThrow();
+    expect(faults).toEqual([broken]);
+    expect((await fetch(listener.origin)).status).toBe(200);
+  });
+
   it("H-20: ends connections that were taken over, and may be called again", async () => {
     const listener = await start(ok, {
       onUpgrade: (_request, socket) =>

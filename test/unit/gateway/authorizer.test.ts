@@ -8,6 +8,7 @@ import { FakeClock } from "../../support/fake-clock.js";
 
 interface Stage {
   readonly authorizer: Authorizer;
+  readonly clock: FakeClock;
   /** Begins a session for `ada`, and completes it with this secret. */
   complete(secret: Buffer): Promise<unknown>;
 }
@@ -16,6 +17,7 @@ function setUp(
   grant: (accountId: string, connectorId: string, credential: Credential) => Promise<ChangeOutcome>,
   verify?: SecretAuthorizing["verify"],
 ): Stage {
+  const clock = new FakeClock();
   const config = resolveGatewayOptions({
     accounts: [{ accountId: "ada", sessions: [] }],
     connectors: [
@@ -27,12 +29,13 @@ function setUp(
         upstream: { kind: "http", url: "https://a.test/mcp" },
       },
     ],
-    clock: new FakeClock(),
+    clock,
   });
   const authorizer = new Authorizer({ config, grant, redirectUri: () => "https://gateway.test/back" });
   const connector = config.connectors.get("c");
   return {
     authorizer,
+    clock,
     async complete(secret) {
       if (connector === undefined) throw new Error("There is no connector.");
       const request = {
@@ -83,5 +86,59 @@ describe("Authorizer", () => {
     const [secret, refreshToken] = [key(), key()];
     authorizer.giveUp("c", { secret, refreshToken, renewAtMs: 1 });
     expect([secret, refreshToken]).toEqual([wiped, wiped]);
+  });
+
+  it("C-5: wipes a secret that no session takes", async () => {
+    const stage = setUp(() => Promise.resolve({ revision: 2n, changed: true, connection }));
+    const [unknown, unfit, late] = [key(), Buffer.from("a\nb"), key()];
+    await stage.authorizer.complete("ada", "nothing", unknown);
+    await stage.complete(unfit);
+    expect(await stage.complete(key())).toBe("SUCCEEDED");
+    expect(await stage.complete(late)).toBe("SUCCEEDED");
+    expect([unknown, unfit, late]).toEqual([wiped, wiped, wiped]);
+  });
+
+  it("P-10: a provider that says nothing fails the session in time", async () => {
+    const stage = setUp(
+      () => Promise.reject(new Error("not asked for")),
+      () => new Promise(() => undefined),
+    );
+    const secret = key();
+    const done = stage.complete(secret);
+    await stage.clock.advance(10_000);
+    expect(await done).toBe("FAILED");
+    expect(secret).toEqual(wiped);
+    expect(stage.clock.pending).toBe(0);
+  });
+
+  it("C-5: connects nothing once it is closed, and waits for what is being connected", async () => {
+    const granted: string[] = [];
+    let finish = (): void => undefined;
+    const finished = new Promise<void>((resolve) => (finish = resolve));
+    const stage = setUp(async () => {
+      await finished;
+      granted.push("one");
+      return { revision: 2n, changed: true, connection };
+    });
+    const first = stage.complete(key());
+    await stage.clock.advance(0);
+    const closing = stage.authorizer.close().then(() => granted.push("closed"));
+    finish();
+    expect(await first).toBe("SUCCEEDED");
+    await closing;
+    expect(granted).toEqual(["one", "closed"]);
+
+    let answer = (_isTaken: boolean): void => undefined;
+    const slow = setUp(
+      () => Promise.reject(new Error("not asked for")),
+      () => new Promise((resolve) => (answer = resolve)),
+    );
+    const secret = key();
+    const done = slow.complete(secret);
+    await slow.clock.advance(0);
+    await slow.authorizer.close();
+    answer(true);
+    expect(await done).toBe("FAILED");
+    expect(secret).toEqual(wiped);
   });
 });

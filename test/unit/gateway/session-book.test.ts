@@ -102,13 +102,40 @@ describe("SessionBook", () => {
       const attempt = { state: `state of ${sessionId}`, codeVerifier: `verifier of ${sessionId}` };
       book.apply(sessionId, { kind: "prompt", nextAction: { type: "redirect", url } }, attempt);
     }
-    expect(book.takeState("another")).toBeUndefined();
-    expect(book.takeState(`state of ${one}`)).toMatchObject({
+    expect(book.takeState("another", "files")).toBeUndefined();
+    // The answer of another connector's server, whoever gave it the state.
+    expect(book.takeState(`state of ${one}`, "other")).toBeUndefined();
+    expect(book.takeState(`state of ${one}`, "files")).toMatchObject({
       session: { sessionId: one, status: "PROCESSING" },
       codeVerifier: `verifier of ${one}`,
     });
-    expect(book.takeState(`state of ${one}`)).toBeUndefined();
+    expect(book.takeState(`state of ${one}`, "files")).toBeUndefined();
     book.apply(two, { kind: "cancel" });
-    expect(book.takeState(`state of ${two}`)).toBeUndefined();
+    expect(book.takeState(`state of ${two}`, "other")).toBeUndefined();
+  });
+
+  it("P-10: nothing comes of one whose time is over, though nobody looked at it since", async () => {
+    const { book, clock } = setUp();
+    const sessionId = begin(book);
+    book.apply(sessionId, { kind: "prompt", nextAction: { type: "submit_secret" } });
+    book.apply(sessionId, { kind: "take" });
+    await clock.advance(SESSION_MS);
+    expect(book.apply(sessionId, { kind: "settle" })).toBeUndefined();
+    expect(book.find("ada", sessionId)).toMatchObject({
+      status: "FAILED",
+      errorCode: "connector_authorization_timeout",
+    });
+  });
+
+  it("C-5: an account makes room among its own sessions first", () => {
+    const { book } = setUp(2);
+    const bobs = begin(book, { accountId: "bob" });
+    book.apply(bobs, { kind: "cancel" });
+    for (const clientRequestId of ["one", "two", "three"]) {
+      const own = begin(book, { clientRequestId });
+      expect(own).toMatch(/^session-/);
+      book.apply(own, { kind: "cancel" });
+    }
+    expect(book.find("bob", bobs)?.status).toBe("CANCELED");
   });
 });

@@ -55,6 +55,10 @@ describe("allowsRedirect", () => {
     [local, "http://127.0.0.1:4711/back", true],
     [local, "http://[::1]:4711/back", true],
     [local, "http://127.0.0.1:4711/other", false],
+    [local, "http://127.0.0.1:4711/other/../back", false],
+    [local, "HTTP://127.0.0.1:4711/back", false],
+    [local, "http://127.0.0.1:4711/%62ack", false],
+    [local, "http://127.0.0.1:4711@app.test/back", false],
     [local, "http://127.0.0.2:4711/back", false],
     [local, "https://127.0.0.1/back", false],
     [local, "nonsense", false],
@@ -174,6 +178,15 @@ describe("GrantBook", () => {
     expect(book.refresh(refresh, "a", ["read", "admin"], 0)).toBeTypeOf("string");
     expect(book.refresh(refresh, "b", undefined, 0)).toBeTypeOf("string");
     expect(book.refresh(refresh, "a", undefined, 0)).toMatchObject({ access: { scopes: ["read", "write"] } });
+  });
+
+  it("a refresh for less leaves the new refresh token what was consented to", () => {
+    const book = bookOf();
+    const less = book.refresh(consent(book).refresh, "a", ["read"], 0);
+    if (typeof less === "string") throw new Error(less);
+    expect([less.access.scopes, less.refresh?.scopes]).toEqual([["read"], ["read", "write"]]);
+    const again = book.refresh(less.refresh?.token ?? "", "a", undefined, 0);
+    expect(again).toMatchObject({ access: { scopes: ["read", "write"] } });
   });
 
   it("an access token lasts as long as was said", () => {
