@@ -21,8 +21,7 @@ export interface Report {
 /** What is known of a key only as long as its scope has this epoch. */
 export class KeyState {
   #phase: KeyPhase = { kind: "resting" };
-  /** Everything up to this generation was revoked. Generations grow, and so does this. */
-  fencedAt: number | undefined;
+  #fencedAt: number;
   /** Revokes in a row whose reason was rolled back, and when the last one was. */
   rollbacks = 0;
   rolledBackAt: number | undefined;
@@ -36,6 +35,19 @@ export class KeyState {
   pause: KeyPause | undefined;
   /** Failures of a store or a port in a row, for which there may be no row to count in. */
   troubles = 0;
+
+  constructor(fencedAt: number) {
+    this.#fencedAt = fencedAt;
+  }
+
+  /** Everything up to this generation was revoked. It only grows; 0 when nothing was. */
+  get fencedAt(): number {
+    return this.#fencedAt;
+  }
+
+  fence(generation: number): void {
+    this.#fencedAt = Math.max(this.#fencedAt, generation);
+  }
 
   get phase(): KeyPhase {
     return this.#phase;
@@ -67,10 +79,20 @@ export class ActiveScope {
   probingAll = false;
   /** Sweeps in a row that could not read. */
   troubles = 0;
+  /** The last key to which a sweep came that was ended by its deadline: the next one begins behind it. */
+  sweptTo: string | undefined;
+  readonly #fencedUpTo: number;
 
-  constructor(scope: string, epoch: string) {
+  /** `fencedUpTo`: every key of it may be fenced up to this generation. */
+  constructor(scope: string, epoch: string, fencedUpTo = 0) {
     this.scope = scope;
     this.epoch = epoch;
+    this.#fencedUpTo = fencedUpTo;
+  }
+
+  /** Everything of the key up to this generation was revoked, or may have been. */
+  fencedAt(key: string): number {
+    return this.#keys.get(key)?.fencedAt ?? this.#fencedUpTo;
   }
 
   get keys(): Iterable<string> {
@@ -85,7 +107,7 @@ export class ActiveScope {
   key(key: string): KeyState {
     let state = this.#keys.get(key);
     if (state === undefined) {
-      state = new KeyState();
+      state = new KeyState(this.#fencedUpTo);
       this.#keys.set(key, state);
     }
     return state;

@@ -29,14 +29,14 @@ export class Agenda<Tx extends ConvergenceTx, Facts> {
 
   /** The verdict on a row at this moment. */
   judge(active: ActiveScope, row: ConvergenceRow): DueVerdict {
-    const state = active.key(row.key);
+    const state = active.find(row.key);
     const { generation, enabled } = row.desired;
     return decideDue(row, {
       epoch: active.epoch,
       now: this.#core.clock.now(),
       holds: enabled && this.#core.routes.holds(row.scope, row.key, generation),
-      starting: state.phase.kind === "starting" && state.phase.generation === generation,
-      probing: state.probing,
+      starting: state?.phase.kind === "starting" && state.phase.generation === generation,
+      probing: state?.probing === true,
     });
   }
 
@@ -52,8 +52,9 @@ export class Agenda<Tx extends ConvergenceTx, Facts> {
     const lane = keyLane(row.scope, row.key);
     this.#core.alarms.cancel(lane);
     const verdict = this.judge(active, row);
-    active.key(row.key).pause =
-      verdict.kind !== "later" ? undefined : isParked(row, this.#core.config) ? "parked" : "waiting";
+    const state = active.key(row.key);
+    state.pause = verdict.kind !== "later" ? undefined : isParked(row, this.#core.config) ? "parked" : "waiting";
+    if (verdict.kind === "converged") state.endProbing();
     if (verdict.kind === "run") this.add(job, urgent);
     else if (verdict.kind === "later") this.#core.alarms.set(lane, verdict.at, () => this.add(job, urgent));
     else if (verdict.kind === "converged" && !known) this.add(job, true);

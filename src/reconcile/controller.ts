@@ -6,42 +6,18 @@ import { keyLane, sweepLane, type Core, type Job } from "./core.js";
 import { EventLog, type ReconcileEvents } from "./events.js";
 import { Exits } from "./exits.js";
 import { whenFull } from "./full-store.js";
-import type { Planner, Reconciler, RouteToken, Routes, RunOutcome } from "./host-ports.js";
+import type { RouteToken, RunOutcome } from "./host-ports.js";
+import { CONTROLLER_OPTIONS, type ControllerOptions } from "./controller-options.js";
 import { KeyRuns } from "./key-runs.js";
 import { KeyedQueue } from "./keyed-queue.js";
 import type { LaneContext } from "./lane-run.js";
-import { resolveReconcileLimits, type ReconcileLimits } from "./limits.js";
+import { resolveReconcileLimits } from "./limits.js";
 import { Outcomes } from "./outcomes.js";
 import { Planning } from "./planning.js";
 import { MetricsRecorder, type ReconcileMetrics } from "./metrics.js";
-import type { Clock, ConvergenceTx, Random, UnitOfWork } from "./ports.js";
+import type { ConvergenceTx } from "./ports.js";
 import { describeKey, type KeyStatus } from "./status.js";
 import { Sweeps } from "./sweeps.js";
-
-/** What a {@link Controller} is made of. */
-export interface ControllerOptions<Tx extends ConvergenceTx, Facts> {
-  /** Has no other controller: what this one did not write it does not hear of. */
-  readonly store: UnitOfWork<Tx>;
-  readonly clock: Clock;
-  readonly random: Random;
-  /** A text that was never used as an epoch before, not by an earlier process either: a random UUID. */
-  readonly mintEpoch: () => string;
-  readonly planner: Planner<Tx, Facts>;
-  readonly routes: Routes;
-  readonly reconciler: Reconciler;
-  readonly limits?: ReconcileLimits | undefined;
-}
-
-const OPTIONS: readonly (keyof ControllerOptions<ConvergenceTx, unknown>)[] = [
-  "store",
-  "clock",
-  "random",
-  "mintEpoch",
-  "planner",
-  "routes",
-  "reconciler",
-  "limits",
-];
 
 /** The alarm of the regular look at everything. No lane is called so: lanes are JSON. */
 const RESYNC = "resync";
@@ -66,7 +42,7 @@ export class Controller<Tx extends ConvergenceTx, Facts> {
 
   /** Throws `invalid_options`. */
   constructor(options: ControllerOptions<Tx, Facts>) {
-    refuseUnknownOptions(options, OPTIONS);
+    refuseUnknownOptions(options, CONTROLLER_OPTIONS);
     const { store, clock, random, planner, routes, reconciler } = options;
     const config = resolveReconcileLimits(options.limits);
     const queue = new KeyedQueue<Job>({
@@ -135,9 +111,8 @@ export class Controller<Tx extends ConvergenceTx, Facts> {
     if (this.#closed) throw cancelled("closed");
     let active = this.#core.scopes.get(scope);
     if (active === undefined) {
-      active = new ActiveScope(scope, this.#mintEpoch());
+      active = this.#planning.openScope(scope, this.#mintEpoch());
       this.#core.scopes.set(scope, active);
-      this.#planning.adoptFences(active);
       this.#core.events.notify({ kind: "scope_activated", scope, epoch: active.epoch });
       void this.#core.events.prune();
     }
@@ -164,6 +139,17 @@ export class Controller<Tx extends ConvergenceTx, Facts> {
       this.#core.queue.cancel(lane, reason);
     }
     this.#core.events.notify({ kind: "scope_shut", scope, epoch: active.epoch });
+  }
+
+  /**
+   * Removes all rows of a scope that is shut, and that nobody comes back to, within the caller's transaction. Each is an event.
+   * Rejects with what `tx` rejects with.
+   */
+  async forgetInTx(tx: Tx, scope: string): Promise<void> {
+    for (const { key } of await tx.convergence.listScope(scope)) {
+      await tx.convergence.remove(scope, key);
+      await this.#core.events.record(tx, { kind: "removed", scope, key });
+    }
   }
 
   /**

@@ -1,4 +1,4 @@
-import { CLEAN_SCHEDULE } from "./failure-budget.js";
+import { CLEAN_SCHEDULE, trustedSchedule } from "./failure-budget.js";
 import type { Plan } from "./host-ports.js";
 import type { ConvergenceRow, Desired } from "./ports.js";
 
@@ -42,6 +42,9 @@ export interface DesiredChange {
 export function withDesired(row: ConvergenceRow | undefined, change: DesiredChange): ConvergenceRow {
   const { scope, key, desired, fresh, now } = change;
   const observed = row?.observed;
-  const record = row === undefined || fresh ? { ...CLEAN_SCHEDULE, lastError: undefined } : row;
+  const keepsRecord = row !== undefined && !fresh;
+  const record = keepsRecord
+    ? { ...trustedSchedule(row, now), lastError: row.lastError }
+    : { ...CLEAN_SCHEDULE, lastError: undefined };
   return { ...record, scope, key, desired, observed, runToken: undefined, updatedAt: now };
 }

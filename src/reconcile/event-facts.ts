@@ -38,7 +38,7 @@ export type TransitionFact =
     })
   /** A route that was observed is gone by itself. `error`: of what, if that is known. */
   | (OfGeneration & { readonly kind: "lost"; readonly error: LastError | undefined })
-  /** The row of a key that nobody knows any more is gone. */
+  /** The row of a key that nobody knows any more is gone, or of a scope that nobody comes back to. */
   | (OfKey & { readonly kind: "removed" });
 
 /** Something of the moment, of which nothing is kept. */

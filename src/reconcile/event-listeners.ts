@@ -6,9 +6,12 @@ export type ReconcileListener = (event: ReconcileEvent) => void;
 /** Those who hear events as they happen. */
 export class EventListeners {
   readonly #onDropped: (error: unknown) => void;
-  readonly #listeners = new Set<ReconcileListener>();
+  /** With the number of the event after which each came. */
+  readonly #listeners = new Map<ReconcileListener, number>();
   /** Not empty only while events are given out. */
-  readonly #undelivered: ReconcileEvent[] = [];
+  readonly #undelivered: { readonly event: ReconcileEvent; readonly number: number }[] = [];
+  /** Events so far. */
+  #count = 0;
   #delivering = false;
 
   /** `onDropped`: a listener threw, and is no longer told anything. */
@@ -16,11 +19,11 @@ export class EventListeners {
     this.#onDropped = onDropped;
   }
 
-  /** Adds a listener; the returned function removes it. */
+  /** Adds a listener, for what is told after this; the returned function removes it. */
   add(listener: ReconcileListener): () => void {
     // A wrapper of its own, so that the same function can be added twice and each be removed by itself.
     const own: ReconcileListener = (event) => listener(event);
-    this.#listeners.add(own);
+    this.#listeners.set(own, this.#count);
     return () => {
       this.#listeners.delete(own);
     };
@@ -28,11 +31,12 @@ export class EventListeners {
 
   /** Tells everyone, in the order of the calls: also when a listener causes the next event. */
   tell(event: ReconcileEvent): void {
-    this.#undelivered.push(event);
+    this.#count += 1;
+    this.#undelivered.push({ event, number: this.#count });
     if (this.#delivering) return;
     this.#delivering = true;
     for (let next = this.#undelivered.shift(); next !== undefined; next = this.#undelivered.shift()) {
-      for (const listener of this.#listeners) this.#tellOne(listener, next);
+      for (const [listener, after] of this.#listeners) if (after < next.number) this.#tellOne(listener, next.event);
     }
     this.#delivering = false;
   }

@@ -55,6 +55,8 @@ export class EventLog<Tx extends ConvergenceTx> implements ReconcileEvents {
    * is committed is told of before anyone else has a turn.
    */
   #last: number | undefined;
+  /** What the last number was when this was first known, before the first commit. */
+  #first: number | undefined;
   #makingRoom: Promise<void> | undefined;
   #ended = false;
 
@@ -68,7 +70,7 @@ export class EventLog<Tx extends ConvergenceTx> implements ReconcileEvents {
     if (this.#last !== undefined) return this.#last;
     return this.#store.read(async (tx) => {
       const last = await tx.events.last();
-      this.#last = last;
+      this.#learn(last);
       return last;
     });
   }
@@ -86,7 +88,7 @@ export class EventLog<Tx extends ConvergenceTx> implements ReconcileEvents {
         details: { argument: "after", reason: "not a number of an event" },
       });
     }
-    const start = after === undefined ? this.position() : Promise.resolve(after);
+    const start = after === undefined ? this.#now() : Promise.resolve(after);
     // Now is when it is asked for, and not when it is first read from; whoever reads hears of a failure.
     start.catch(() => undefined);
     return this.#read(start, signal);
@@ -100,6 +102,7 @@ export class EventLog<Tx extends ConvergenceTx> implements ReconcileEvents {
     const at = this.#clock.now();
     const seq = await tx.events.append(at, encodeTransition(fact));
     onCommit(tx, () => {
+      this.#first ??= seq - 1;
       this.#last = seq;
       this.#listeners.tell({ ...fact, seq, at });
       this.#wakeReaders();
@@ -180,9 +183,21 @@ export class EventLog<Tx extends ConvergenceTx> implements ReconcileEvents {
     return this.#store.read(async (tx) => {
       const look = await lookAfter(tx.events, after, now, this.#limits);
       // Not after the transaction: another one may have been committed by then.
-      this.#last = look.last;
+      this.#learn(look.last);
       return look;
     });
+  }
+
+  /** The position at the time of the call. What is committed before the store is read comes after it. */
+  async #now(): Promise<number> {
+    if (this.#last !== undefined) return this.#last;
+    const last = await this.position();
+    return this.#first ?? last;
+  }
+
+  #learn(last: number): void {
+    this.#first ??= last;
+    this.#last = last;
   }
 
   #isGone(event: TransitionEvent): boolean {

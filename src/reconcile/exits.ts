@@ -2,6 +2,7 @@ import type { ActiveScope } from "./active-scope.js";
 import type { Agenda } from "./agenda.js";
 import type { Core } from "./core.js";
 import type { RouteToken, RunOutcome } from "./host-ports.js";
+import { trustedSchedule } from "./failure-budget.js";
 import { describeError } from "./last-error.js";
 import { onCommit } from "./on-commit.js";
 import type { Outcomes } from "./outcomes.js";
@@ -29,6 +30,8 @@ export class Exits<Tx extends ConvergenceTx, Facts> {
   }
 
   async #write(tx: Tx, active: ActiveScope, token: RouteToken, error: unknown): Promise<void> {
+    // The transaction may have waited for its turn while the scope was shut.
+    if (!this.#agenda.isCurrent(active)) return;
     const { scope, key, generation, epoch } = token;
     const row = await tx.convergence.get(scope, key);
     if (row === undefined) return;
@@ -54,7 +57,8 @@ export class Exits<Tx extends ConvergenceTx, Facts> {
       await this.#outcomes.writeLoss(tx, active, row, error);
       return;
     }
-    const next = { ...row, observed: undefined, updatedAt: this.#core.clock.now() };
+    const now = this.#core.clock.now();
+    const next = { ...row, ...trustedSchedule(row, now), observed: undefined, updatedAt: now };
     await tx.convergence.put(next);
     onCommit(tx, () => this.#agenda.consider(active, next, true));
   }

@@ -17,13 +17,19 @@ export interface FaultMoment {
 /** The members of a row that say when to try again. */
 export type Schedule = Pick<ConvergenceRow, "attempts" | "failures" | "nextAttemptAt" | "notBefore">;
 
+const NO_PAUSE = { nextAttemptAt: undefined, notBefore: undefined };
+
 /** A record without a stain. */
-export const CLEAN_SCHEDULE: Schedule = {
-  attempts: 0,
-  failures: 0,
-  nextAttemptAt: undefined,
-  notBefore: undefined,
-};
+export const CLEAN_SCHEDULE: Schedule = { attempts: 0, failures: 0, ...NO_PAUSE };
+
+/**
+ * The row's schedule as far as it may be written again at `now`. Times from the future, of a clock that was set back since the
+ * row was written, are not: together with the new time of the row they would count.
+ */
+export function trustedSchedule({ updatedAt, ...row }: ConvergenceRow, now: number): Schedule {
+  const { attempts, failures, nextAttemptAt, notBefore } = updatedAt > now ? { ...row, ...NO_PAUSE } : row;
+  return { attempts, failures, nextAttemptAt, notBefore };
+}
 
 /** Whether the key has used its budget up: it is parked, and only probed. */
 export function isParked(schedule: Schedule, config: ReconcileConfig): boolean {

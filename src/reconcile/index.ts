@@ -1,5 +1,6 @@
 /** Desired and observed state, and what makes them equal. Knows no MCP. */
-export { Controller, type ControllerOptions } from "./controller.js";
+export { Controller } from "./controller.js";
+export type { ControllerOptions } from "./controller-options.js";
 export type {
   EventGap,
   NoticeEvent,

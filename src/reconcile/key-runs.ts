@@ -3,6 +3,7 @@ import type { Agenda } from "./agenda.js";
 import type { Core, Job } from "./core.js";
 import type { RunContext, RunOutcome } from "./host-ports.js";
 import type { LaneContext } from "./lane-run.js";
+import { trustedSchedule } from "./failure-budget.js";
 import { onCommit } from "./on-commit.js";
 import { mayWrite, type RunRecord } from "./outcome.js";
 import type { Outcomes } from "./outcomes.js";
@@ -42,7 +43,6 @@ export class KeyRuns<Tx extends ConvergenceTx, Facts> {
     let begun: BegunRun | undefined;
     try {
       begun = await this.#core.store.write((tx) => this.#begin(tx, active, state, key, lane));
-      state.troubles = 0;
     } catch (error) {
       this.#agenda.trouble(job, error);
       return;
@@ -53,6 +53,7 @@ export class KeyRuns<Tx extends ConvergenceTx, Facts> {
     this.#core.metrics.runEnded(this.#core.clock.now() - begunAt);
     try {
       await this.#end(active, state, begun, outcome);
+      state.troubles = 0;
     } catch (error) {
       this.#agenda.trouble(job, error);
     } finally {
@@ -79,6 +80,8 @@ export class KeyRuns<Tx extends ConvergenceTx, Facts> {
     key: string,
     lane: LaneContext,
   ): Promise<BegunRun | undefined> {
+    // The transaction may have waited for its turn while the scope was shut.
+    if (!this.#agenda.isCurrent(active)) return undefined;
     const { scope, epoch } = active;
     const [planned] = await this.#planning.plan(tx, scope, [key], "run");
     if (planned?.row === undefined) {
@@ -90,6 +93,7 @@ export class KeyRuns<Tx extends ConvergenceTx, Facts> {
     if (report !== undefined) {
       onCommit(tx, () => {
         if (state.report === report) state.report = undefined;
+        state.troubles = 0;
       });
       if (report.generation === row.desired.generation) {
         await this.#outcomes.write(tx, active, row, report.outcome, known);
@@ -104,7 +108,7 @@ export class KeyRuns<Tx extends ConvergenceTx, Facts> {
     }
     if (verdict.kind !== "run") {
       onCommit(tx, () => {
-        if (verdict.kind === "converged") state.endProbing();
+        state.troubles = 0;
         this.#agenda.consider(active, row, known);
       });
       return undefined;
@@ -114,7 +118,8 @@ export class KeyRuns<Tx extends ConvergenceTx, Facts> {
       return undefined;
     }
     const runToken = await tx.convergence.nextGeneration();
-    await tx.convergence.put({ ...row, runToken, updatedAt: this.#core.clock.now() });
+    const now = this.#core.clock.now();
+    await tx.convergence.put({ ...row, ...trustedSchedule(row, now), runToken, updatedAt: now });
     const { generation } = row.desired;
     onCommit(tx, () => {
       state.setPhase({ kind: "running", generation, runToken });

@@ -1,4 +1,4 @@
-import type { ActiveScope } from "./active-scope.js";
+import { ActiveScope } from "./active-scope.js";
 import type { Agenda } from "./agenda.js";
 import type { Core } from "./core.js";
 import { decideDesired, withDesired, type DesiredVerdict } from "./desired.js";
@@ -24,6 +24,12 @@ interface Draft extends Planned {
 
 /** What is to be fenced when a transaction ends. */
 type Revokes = { readonly key: string; readonly generation: number }[];
+
+/**
+ * Keys that are queued at once. Their runs may wait for nothing, and would hold the event loop until the last of them has ended;
+ * beyond this a sweep queues them, which lets everyone else have their turn.
+ */
+const MAX_AT_ONCE = 512;
 
 /** Turns facts into what is desired, inside the transaction that changed the facts. */
 export class Planning<Tx extends ConvergenceTx, Facts> {
@@ -55,22 +61,24 @@ export class Planning<Tx extends ConvergenceTx, Facts> {
     return planned;
   }
 
-  /** A scope begins an epoch: what was fenced while it was shut is fenced in it. */
-  adoptFences(active: ActiveScope): void {
-    for (const [key, generation] of this.#fencedWhileShut.take(active.scope)) active.key(key).fencedAt = generation;
+  /** A scope that begins an epoch: what was fenced while it was shut is fenced in it. */
+  openScope(scope: string, epoch: string): ActiveScope {
+    const active = new ActiveScope(scope, epoch, this.#fencedWhileShut.droppedUpTo);
+    for (const [key, generation] of this.#fencedWhileShut.take(scope)) active.key(key).fence(generation);
+    return active;
   }
 
   /** Fences what could not even be planned, as if its transaction had been rolled back after that, unless it is fenced. */
   revoke(scope: string, key: string, generation: number): void {
-    const fencedAt = this.#core.scopes.get(scope)?.find(key)?.fencedAt;
-    if (fencedAt === undefined || fencedAt < generation) this.#fence(scope, key, generation, false);
+    const fencedAt = this.#core.scopes.get(scope)?.fencedAt(key) ?? 0;
+    if (fencedAt < generation) this.#fence(scope, key, generation, false);
   }
 
   async #draft(tx: Tx, scope: string, key: string, revokes: Revokes): Promise<Draft> {
     const row = await tx.convergence.get(scope, key);
     const facts = await this.#core.planner.facts(tx, scope, key);
     const plan = facts === undefined ? planForUnknown(row) : this.#core.planner.plan(facts, row?.desired);
-    const fencedAt = this.#core.scopes.get(scope)?.find(key)?.fencedAt;
+    const fencedAt = this.#core.scopes.get(scope)?.fencedAt(key);
     const verdict: DesiredVerdict = plan === undefined ? { kind: "keep" } : decideDesired(row?.desired, plan, fencedAt);
     const revoked = verdict.kind === "replace" ? verdict.revokes : undefined;
     if (revoked !== undefined) revokes.push({ key, generation: revoked });
@@ -93,6 +101,10 @@ export class Planning<Tx extends ConvergenceTx, Facts> {
   #enqueue(scope: string, planned: readonly Planned[]): void {
     const active = this.#core.scopes.get(scope);
     if (active === undefined) return;
+    if (planned.length > MAX_AT_ONCE) {
+      this.#agenda.add({ kind: "sweep", active }, true);
+      return;
+    }
     for (const { row, known } of planned) if (row !== undefined) this.#agenda.consider(active, row, known);
   }
 
@@ -111,7 +123,7 @@ export class Planning<Tx extends ConvergenceTx, Facts> {
     const active = scopes.get(scope);
     if (active !== undefined) {
       const state = active.key(key);
-      state.fencedAt = generation;
+      state.fence(generation);
       state.endStarting();
       if (!committed) this.#agenda.planAfterRollback(active, key);
     } else if (!committed) this.#fencedWhileShut.raise(scope, key, generation);

@@ -4,11 +4,18 @@ const MAX_SCOPES = 256;
 /**
  * Fences raised while a scope is shut, which count in its next epoch: by key, the last generation.
  *
- * A scope that never comes back would keep them for ever, so that they are bounded. What is dropped loses little: the scope's
- * next epoch plans by facts that were read in it.
+ * A scope that never comes back would keep them for ever, so that they are bounded. Of what is dropped the greatest generation is
+ * remembered: who keeps such a fence longer than this refuses nothing that is newer.
  */
 export class ShutFences {
   readonly #scopes = new Map<string, Map<string, number>>();
+
+  #droppedUpTo = 0;
+
+  /** No fence that was dropped is of a greater generation; 0 when none was. */
+  get droppedUpTo(): number {
+    return this.#droppedUpTo;
+  }
 
   /** How many scopes have any. */
   get size(): number {
@@ -18,9 +25,10 @@ export class ShutFences {
   raise(scope: string, key: string, generation: number): void {
     const fences = this.#scopes.get(scope) ?? new Map<string, number>();
     this.#scopes.set(scope, fences.set(key, generation));
-    for (const oldest of this.#scopes.keys()) {
+    for (const [oldest, dropped] of this.#scopes) {
       if (this.#scopes.size <= MAX_SCOPES) break;
       this.#scopes.delete(oldest);
+      for (const each of dropped.values()) this.#droppedUpTo = Math.max(this.#droppedUpTo, each);
     }
   }
 

@@ -36,15 +36,19 @@ export class Sweeps<Tx extends ConvergenceTx, Facts> {
       active.probingAll = false;
       for (const key of keys) active.key(key).probing = true;
     }
-    for (let start = 0; start < keys.length; start += KEYS_PER_TRANSACTION) {
+    const inOrder = from(keys, active.sweptTo);
+    for (let start = 0; start < inOrder.length; start += KEYS_PER_TRANSACTION) {
       await turn.yield(lane.signal);
       if (lane.signal.aborted) {
-        // Past its deadline it goes on in another run. The sweep of a scope that was shut does not.
+        // Past its deadline it goes on in another run, with those to which it did not come first. The sweep of a scope that was
+        // shut does not.
+        active.sweptTo = inOrder[start - 1] ?? active.sweptTo;
         this.#agenda.add(job, true);
         return;
       }
-      await this.#plan(active, keys.slice(start, start + KEYS_PER_TRANSACTION));
+      await this.#plan(active, inOrder.slice(start, start + KEYS_PER_TRANSACTION));
     }
+    active.sweptTo = undefined;
   }
 
   /** Keys with facts or a row, each once, sorted. */
@@ -62,4 +66,11 @@ export class Sweeps<Tx extends ConvergenceTx, Facts> {
       for (const key of keys) this.#agenda.add({ kind: "key", active, key });
     }
   }
+}
+
+/** Sorted keys, those behind `key` first. */
+function from(keys: readonly string[], key: string | undefined): readonly string[] {
+  if (key === undefined) return keys;
+  const start = keys.findIndex((each) => each > key);
+  return start === -1 ? keys : [...keys.slice(start), ...keys.slice(0, start)];
 }

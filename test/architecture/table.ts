@@ -145,6 +145,13 @@ export const TABLE: Readonly<Record<string, FolderRule>> = {
     packages: [],
     internal: true,
   },
+  "connector-host/status": {
+    imports: ROOTS,
+    typesOf: ["connector-host/host"],
+    packages: [],
+    pure: true,
+    internal: true,
+  },
   gateway: {
     imports: [...BASE, ...CLIENTS, "connect", "serving", "store", "gateway/authorizing"],
     packages: ["ws", "zod"],

@@ -1,4 +1,5 @@
 import type { BoundAgent } from "../../src/connector-host/index.js";
+import { encodeHeaderValue } from "../../src/protocol/index.js";
 
 /** An agent that sends exactly what it is told, and keeps the exact text that comes back. */
 export class RawAgent {
@@ -25,7 +26,7 @@ export class RawAgent {
         Accept: "application/json, text/event-stream",
         "MCP-Protocol-Version": "2026-07-28",
         "Mcp-Method": method,
-        ...(typeof name === "string" ? { "Mcp-Name": name } : {}),
+        ...(typeof name === "string" ? { "Mcp-Name": encodeHeaderValue(name) } : {}),
       },
       body: JSON.stringify({ jsonrpc: "2.0", id: this.#id, method, params: { ...params, _meta: meta } }),
       ...(signal === undefined ? {} : { signal }),

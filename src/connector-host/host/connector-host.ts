@@ -8,21 +8,13 @@ import {
 } from "../../auth-projection/index.js";
 import { whenFull, Controller, type ReconcileEvents } from "../../reconcile/index.js";
 import { ActivationMemory } from "../activation/index.js";
-import { AggregatedDirectory } from "../aggregation/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
-import {
-  type Binding,
-  type BindingRequest,
-  type BoundAgent,
-  createLocalServer,
-  type LocalServer,
-} from "../local-server/index.js";
-import { buildNamespaceTable } from "../naming/index.js";
+import type { Binding, BindingRequest, BoundAgent, LocalServer } from "../local-server/index.js";
 import { type PublicationChange, RouteTable } from "../routes/index.js";
 import { AccountAuthorizations, type AuthorizeConnectorOptions } from "./account-authorizations.js";
 import { accountLogins } from "./account-logins.js";
 import { accountScope } from "./account-scope.js";
-import { AccountSession } from "./account-session.js";
+import type { AccountSession } from "./account-session.js";
 import type { ConnectorStatus } from "./connector-status.js";
 import { hostClosed, noAccount } from "./host-errors.js";
 import { FactsReader } from "./facts-reader.js";
@@ -33,8 +25,8 @@ import { type ConnectorFacts, planConnector } from "./plan-connector.js";
 import { PublicationFeed, type PublicationListener } from "./publication-feed.js";
 import { RemoteReconciler } from "./remote-reconciler.js";
 import { RouteFaults } from "./route-faults.js";
-import { watchRoutes } from "./route-watch.js";
-import { SyncFollower } from "./sync-follower.js";
+import { serveAgents } from "./serve-agents.js";
+import { type SessionParts, startSession } from "./start-session.js";
 import { StatusReader } from "./status-reader.js";
 import { UnwrittenNews } from "./unwritten-news.js";
 
@@ -114,6 +106,7 @@ export class ConnectorHost {
         now: () => wallClock.now(),
         onDiagnostics: (connectorKey, diagnostics) =>
           logger.warn("Tools of a connector were left out or mended.", { connectorKey, diagnostics }),
+        isDenied: (scopeEpoch, used) => this.#faults.isDenied(scopeEpoch, used),
         isDoubtful: (route) => this.#faults.isDoubtful(route),
         onFailure: (scopeEpoch, used, error) => this.#faults.observe(scopeEpoch, used, error),
       }),
@@ -135,9 +128,13 @@ export class ConnectorHost {
     });
     this.#authorizations = new AccountAuthorizations(config.installed, () => this.#session);
     const isActive = (scope: string): boolean => this.#controller.epochOf(scope) !== undefined;
-    this.#housekeeping = new Housekeeping({ store: this.#store, clock: wallClock, isActive, logger });
+    const forgetScope = (tx: HostTx, scope: string): Promise<void> => this.#controller.forgetInTx(tx, scope);
+    this.#housekeeping = new Housekeeping({ store: this.#store, clock: wallClock, isActive, forgetScope, logger });
     this.#controller.events.subscribe((event) => {
       if (event.kind === "removed") this.#routes.forgetFence(event.scope, event.key);
+    });
+    // By itself: a logger that throws is told nothing more, and nothing else is lost with it.
+    this.#controller.events.subscribe((event) => {
       if (event.kind === "failed" || event.kind === "trouble")
         logger.warn("A connector did not converge.", { ...event });
       else logger.debug("Convergence.", { ...event });
@@ -161,7 +158,7 @@ export class ConnectorHost {
     let host: ConnectorHost | undefined;
     try {
       host = new ConnectorHost(resolveConnectorHostOptions(options), store);
-      await host.#listen();
+      host.#server = await host.#serve();
       host.#control = await openControl?.(host);
       host.#housekeeping.start();
       return host;
@@ -194,38 +191,20 @@ export class ConnectorHost {
     this.#memory.switchLogin(login.generation);
     const scopeEpoch = this.#controller.activateScope(scope);
     this.#routes.openScope(scope, scopeEpoch);
-    const follower = new SyncFollower({
-      scope,
-      scopeEpoch,
-      news: this.#news,
-      faults: this.#faults,
-      logger: this.#config.logger,
-      wake: () => this.#controller.wake(scope),
-      statuses: () => this.#statuses.all(scope),
-      refetch: (onceFor) => {
-        if (this.#session?.scopeEpoch === scopeEpoch) this.#session.sync.wake({ onceFor });
-      },
-    });
     try {
-      this.#session = new AccountSession({
+      const parts: SessionParts = {
         config: this.#config,
         store: this.#store,
         logins: this.#logins,
-        login,
         readiness: this.#readiness,
-        scope,
-        scopeEpoch,
-        onChanged: (tx, keys) => this.#controller.planInTx(tx, scope, keys),
-        onEvent: (event) => follower.onEvent(event),
-        convergence: watchRoutes({
-          scope,
-          clock: this.#config.wallClock,
-          controller: this.#controller,
-          statuses: this.#statuses,
-          routes: this.#routes,
-          feed: this.#feed,
-        }),
-      });
+        news: this.#news,
+        faults: this.#faults,
+        controller: this.#controller,
+        statuses: this.#statuses,
+        routes: this.#routes,
+        feed: this.#feed,
+      };
+      this.#session = startSession(parts, login, scopeEpoch);
     } catch (error) {
       this.#endLogin(scope);
       throw error;
@@ -335,26 +314,15 @@ export class ConnectorHost {
     await this.#store.close();
   }
 
-  async #listen(): Promise<void> {
-    const { clock, installed, listBudgetMs, localServer, logger, naming, wakeBudgetMs, contracts } = this.#config;
-    const namespaces = buildNamespaceTable(naming, installed.keys);
-    for (const diagnostic of namespaces.diagnostics) logger.warn("Connectors share a namespace.", { ...diagnostic });
-    const directory = new AggregatedDirectory({
+  #serve(): Promise<LocalServer> {
+    return serveAgents({
+      config: this.#config,
       routes: this.#routes,
-      namespaces,
-      clock,
-      listBudgetMs,
-      wakeBudgetMs,
-      contracts,
-      reach: {
-        scopeOf: (binding) => this.#scopeOf(binding),
-        missing: (scope) => this.#statuses.missing(scope),
-        wake: (scope, key) => this.#controller.probe(scope, [key]),
-        onFailure: (route, error) => this.#faults.onRequest(route, error),
-      },
+      statuses: this.#statuses,
+      scopeOf: (binding) => this.#scopeOf(binding),
+      wake: (scope, key) => this.#controller.probe(scope, [key]),
+      onFailure: (route, error) => this.#faults.onRequest(route, error),
     });
-    const onFault = (error: unknown): void => logger.error("A fault while serving an agent.", { error });
-    this.#server = await createLocalServer({ onFault, ...localServer, directory, clock });
   }
 
   #scopeOf({ login }: Binding): string | undefined {

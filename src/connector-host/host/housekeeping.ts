@@ -10,6 +10,8 @@ export interface HousekeepingOptions {
   readonly clock: WallClock;
   /** Whether a scope is active: nothing of it is touched. Asked synchronously, inside transactions. */
   readonly isActive: (scope: string) => boolean;
+  /** Removes what was planned for an account, and says so, inside the caller's transaction. */
+  readonly forgetScope: (tx: HostTx, scope: string) => Promise<void>;
   readonly logger: HostLogger;
 }
 
@@ -71,14 +73,14 @@ export class Housekeeping {
 
   /** Answers whether the account's rows are gone. */
   async #remove(accountId: string, now: number): Promise<boolean> {
-    const { store, isActive } = this.#options;
+    const { store, isActive, forgetScope } = this.#options;
     const scope = accountScope(accountId);
     if (isActive(scope)) return false;
     try {
       return await store.write(async (tx) => {
         if (!(await isAbandoned(tx, accountId, now))) return false;
         await forgetAccount(tx, accountId);
-        for (const key of await tx.convergence.listKeys(scope)) await tx.convergence.remove(scope, key);
+        await forgetScope(tx, scope);
         // It may have signed in while this went on: then nothing was removed.
         if (isActive(scope)) throw CAME_BACK;
         return true;

@@ -28,6 +28,8 @@ export interface RemoteReconcilerOptions {
   readonly now: () => number;
   /** What was left out of a connector's tools, or tolerated. */
   readonly onDiagnostics: (connectorKey: string, diagnostics: readonly ToolListDiagnostic[]) => void;
+  /** Whether the connection is known not to be granted any more, although the rows don't say so. */
+  readonly isDenied: (scopeEpoch: string, used: UsedConnection) => boolean;
   /** Whether a fault was reported of a published route: it is made anew, and replaced. */
   readonly isDoubtful: (route: Route<RemoteMcpClient>) => boolean;
   /**
@@ -73,6 +75,8 @@ export class RemoteReconciler implements Reconciler {
       client: activation.client,
       tools: activation.tools,
     });
+    // What was learnt while it was activated, and could not be planned, ended no run.
+    if (this.#options.isDenied(context.epoch, route)) route.revoke("its connection is not granted any more");
     const committed = await routes.commit(route);
     if (!committed.published) throw refused(key, committed.refusal);
     if (activation.diagnostics.length > 0) this.#options.onDiagnostics(key, activation.diagnostics);

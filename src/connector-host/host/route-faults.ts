@@ -14,6 +14,7 @@ export interface ObservedAccount {
   readonly scopeEpoch: string;
   readonly sync: {
     observe(observation: Observation): Promise<boolean>;
+    state(): { readonly fetching: boolean };
     wake(options: { readonly onceFor: string }): void;
   };
 }
@@ -46,6 +47,22 @@ export class RouteFaults {
     return this.#doubtful.has(route);
   }
 
+  /**
+   * Whether nothing may run by this connection, whatever was planned: news that the store could not take in says so. What is being
+   * activated is no route yet, and is asked about before it becomes one.
+   */
+  isDenied(scopeEpoch: string, { connectorKey, connectionId, connectionVersion }: UsedConnection): boolean {
+    const { installed, news } = this.#options;
+    const release = installed.get(connectorKey)?.release;
+    if (release === undefined || release.authorization.kind === "none") return false;
+    return news.denies(scopeEpoch, {
+      connectorKey,
+      connectorVersion: release.version,
+      connectionId,
+      connectionVersion,
+    });
+  }
+
   /** A list or a call over a route failed. */
   onRequest(route: Route<RemoteMcpClient>, error: unknown): void {
     const release = this.#options.installed.get(route.connectorKey)?.release;
@@ -69,7 +86,9 @@ export class RouteFaults {
       const counts = await session.sync.observe(observation);
       logger.info("A connector's gateway demands an authorization.", { connectorKey, state, counts });
     } catch (failure) {
-      this.#options.news.noteDemand(scopeEpoch, used);
+      // Another login has news of its own.
+      if (account()?.scopeEpoch !== scopeEpoch) return;
+      this.#options.news.noteDemand(scopeEpoch, used, session.sync.state().fetching);
       this.#withdrawDenied(scopeEpoch);
       session.sync.wake({ onceFor: connectorKey });
       logger.warn("A demand for an authorization could not be written down.", { connectorKey, error: failure });
@@ -96,13 +115,9 @@ export class RouteFaults {
   }
 
   #withdrawDenied(scopeEpoch: string): void {
-    const { controller, installed, news, routes } = this.#options;
+    const { controller, routes } = this.#options;
     for (const route of routes.list()) {
-      const release = installed.get(route.connectorKey)?.release;
-      if (route.scopeEpoch !== scopeEpoch || release === undefined || release.authorization.kind === "none") continue;
-      const { connectorKey, connectionId, connectionVersion } = route;
-      const granted = { connectorKey, connectorVersion: release.version, connectionId, connectionVersion };
-      if (news.denies(scopeEpoch, granted)) controller.revoke(tokenOf(route));
+      if (route.scopeEpoch === scopeEpoch && this.isDenied(scopeEpoch, route)) controller.revoke(tokenOf(route));
     }
   }
 }

@@ -1,5 +1,5 @@
-import { RemoteConnectorError } from "../../errors.js";
 import { countOption, refuseOption, refuseUnknownOptions } from "../../options.js";
+import { assertWellFormedKey, isNamable } from "./namable.js";
 import { endsLikeMark, MARK_LENGTH, nameMark } from "./name-mark.js";
 import type { NamingPolicy, SplitName } from "./naming-policy.js";
 
@@ -15,7 +15,6 @@ const NAMESPACE_LENGTH = 24;
 const NAMESPACE_STEM_LENGTH = NAMESPACE_LENGTH - MARK_LENGTH;
 const NAMESPACE = /^[a-z][a-z0-9-]*$/;
 const PLAIN_TOOL = /^[A-Za-z0-9_-]+$/;
-const LONE_SURROGATE = /\p{Surrogate}/u;
 const NAMESPACES_REMEMBERED = 4_096;
 /** Under the longest namespace a marked name still keeps one readable character. */
 const LEAST_LENGTH = NAMESPACE_LENGTH + SEPARATOR.length + 1 + MARK_LENGTH;
@@ -36,7 +35,7 @@ export function createInjectiveNaming(options: InjectiveNamingOptions = {}): Nam
   return {
     namespace,
     exposedName(connectorKey, nativeName) {
-      if (nativeName === "" || LONE_SURROGATE.test(nativeName)) return undefined;
+      if (!isNamable(nativeName)) return undefined;
       const prefix = `${namespace(connectorKey)}${SEPARATOR}`;
       return prefix + toolPart(nativeName, maxLength - prefix.length);
     },
@@ -70,12 +69,7 @@ function remembering(read: (connectorKey: string) => string): (connectorKey: str
 }
 
 function namespaceOf(connectorKey: string): string {
-  if (LONE_SURROGATE.test(connectorKey)) {
-    throw new RemoteConnectorError("invalid_argument", {
-      message: "A connector key must be well-formed text.",
-      details: { argument: "connectorKey", reason: "a lone surrogate" },
-    });
-  }
+  assertWellFormedKey(connectorKey);
   if (NAMESPACE.test(connectorKey) && connectorKey.length <= NAMESPACE_LENGTH && !endsLikeMark(connectorKey)) {
     return connectorKey;
   }

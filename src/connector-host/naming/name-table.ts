@@ -1,4 +1,10 @@
-import type { NameDiagnostic, ToolIdentity } from "./name-diagnostic.js";
+import {
+  compareDiagnostics,
+  compareText,
+  identityOf,
+  type NameDiagnostic,
+  type ToolIdentity,
+} from "./name-diagnostic.js";
 import type { NamespaceTable } from "./namespace-table.js";
 
 /** Which tool is exposed under which name. */
@@ -10,8 +16,9 @@ export interface NameTable<Entry extends ToolIdentity> {
 }
 
 /**
- * Names the tools of a list. Every claimant of a name is left out when there are several, whichever came first, and so
- * are the tools of connectors that `namespaces` does not hold. The order of `entries` never matters.
+ * Names the tools of a list. Every claimant of a name is left out when there are several, whichever came first; so is a
+ * tool whose name a call would look for at another connector, and so are the tools of connectors that `namespaces` does
+ * not hold. The order of `entries` never matters.
  */
 export function buildNameTable<Entry extends ToolIdentity>(
   namespaces: NamespaceTable,
@@ -22,9 +29,15 @@ export function buildNameTable<Entry extends ToolIdentity>(
   for (const entry of entries) {
     if (namespaces.namespaceOf(entry.connectorKey) === undefined) continue;
     const name = namespaces.policy.exposedName(entry.connectorKey, entry.nativeName);
-    const claimants = name === undefined ? undefined : claims.get(name);
-    if (name === undefined) diagnostics.push({ kind: "unnamable_tool", tool: identityOf(entry) });
-    else if (claimants === undefined) claims.set(name, [entry]);
+    if (name === undefined) {
+      diagnostics.push({ kind: "unnamable_tool", tool: identityOf(entry) });
+      continue;
+    }
+    const owner = namespaces.locate(name)?.connectorKey;
+    const claimants = claims.get(name);
+    if (owner !== entry.connectorKey) {
+      diagnostics.push({ kind: "shadowed_tool", exposedName: name, tool: identityOf(entry), owner });
+    } else if (claimants === undefined) claims.set(name, [entry]);
     else claimants.push(entry);
   }
   const named: [string, Entry][] = [];
@@ -35,7 +48,7 @@ export function buildNameTable<Entry extends ToolIdentity>(
       diagnostics.push({ kind: "name_collision", exposedName, claimants: claimants.map(identityOf).sort(byIdentity) });
   }
   named.sort(([a], [b]) => compareText(a, b));
-  return { entries: new Map(named), diagnostics: diagnostics.sort(byText) };
+  return { entries: new Map(named), diagnostics: diagnostics.sort(compareDiagnostics) };
 }
 
 /** What a call's exposed name turned out to be. */
@@ -66,18 +79,6 @@ export function findNativeName(
   return others.length === 0 ? { kind: "found", nativeName } : { kind: "ambiguous", nativeNames: found.sort() };
 }
 
-function identityOf({ connectorKey, nativeName }: ToolIdentity): ToolIdentity {
-  return { connectorKey, nativeName };
-}
-
 function byIdentity(a: ToolIdentity, b: ToolIdentity): number {
   return compareText(a.connectorKey, b.connectorKey) || compareText(a.nativeName, b.nativeName);
-}
-
-function byText(a: NameDiagnostic, b: NameDiagnostic): number {
-  return compareText(JSON.stringify(a), JSON.stringify(b));
-}
-
-function compareText(a: string, b: string): number {
-  return a === b ? 0 : a < b ? -1 : 1;
 }

@@ -2,13 +2,25 @@ import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type HostStore, type HostTx, openConnectorHost } from "../../../src/connector-host/index.js";
-import { openSqliteStore } from "../../../src/store/index.js";
+import { createMemoryStore, openSqliteStore } from "../../../src/store/index.js";
+import { silentLogger } from "../../../src/transport/index.js";
 import { FailingStore } from "../../support/failing-store.js";
 import { FakeClock, settle } from "../../support/fake-clock.js";
 import { releaseOf } from "../../support/releases.js";
 import { type SnapshotCall, snapshotOf, working } from "../../support/scripted-gateway.js";
 import { type CompiledStore, compileStore } from "../store/store-program.js";
-import { agentOf, arrived, becomes, generationsOf, holding, HostParties, kindsOf, statesOf } from "./host-parties.js";
+import {
+  agentOf,
+  arrived,
+  becomes,
+  boundMs,
+  processorMs,
+  generationsOf,
+  holding,
+  HostParties,
+  kindsOf,
+  statesOf,
+} from "./host-parties.js";
 
 const parties = new HostParties();
 afterEach(parties.opened.close);
@@ -137,10 +149,12 @@ describe("(c) a revocation while eight activations hang", () => {
   it("R-3: the route is gone at once, outside of queue and slots, and its call ends", async () => {
     const hanging = Array.from({ length: 8 }, (_, index) => `h${String(index)}`);
     const gateway = await parties.gateway({ a: 1 });
-    const { host, published } = await parties.host(gateway, ["a", ...hanging]);
+    const wallClock = new FakeClock(Date.now());
+    const { host, published } = await parties.host(gateway, ["a", ...hanging], { wallClock });
 
     // One route, with a call in flight.
     host.signIn("ada");
+    await wallClock.advance(0);
     await expect.poll(() => kindsOf(published), { timeout: 10_000 }).toEqual(["published a"]);
     const held = holding(gateway, "a", "tools/call");
     const answer = agentOf(host).call("a_echo");
@@ -151,20 +165,14 @@ describe("(c) a revocation while eight activations hang", () => {
     for (const key of hanging) gateway.script(key, ({ connectorKey }) => stuck.push(connectorKey));
     gateway.connect(2, Object.fromEntries(["a", ...hanging].map((key) => [key, 1])));
     host.refresh();
+    await wallClock.advance(1_000);
     await arrived(stuck, 8);
 
-    // The first is revoked. Nothing that hangs is in its way.
-    const answeredAt = new Promise<number>((resolve) => {
-      gateway.onSnapshot = (call) => {
-        gateway.onSnapshot = undefined;
-        call.answer(snapshotOf(3, Object.fromEntries(hanging.map((key) => [key, 1]))));
-        resolve(performance.now());
-      };
-    });
+    // The first is revoked. Nothing that hangs is in its way: too little time passes for one of them to give its slot up.
+    gateway.connect(3, Object.fromEntries(hanging.map((key) => [key, 1])));
     host.refresh();
-    const since = await answeredAt;
-    await timeUntil(() => published.length === 2);
-    expect(performance.now() - since).toBeLessThan(500);
+    await wallClock.advance(1_000);
+    await expect.poll(() => published.length, { timeout: 10_000, interval: 1 }).toBe(2);
     expect(kindsOf(published)).toEqual(["published a", "withdrawn a"]);
     expect(JSON.stringify((await answer).error?.data)).toContain('"unknown"');
     await expect.poll(async () => (await statesOf(host))["a"], { timeout: 10_000 }).toBe("authorization_required");
@@ -282,6 +290,64 @@ describe("(d) a write that fails between apply and plan", () => {
     });
     return store.failed.length > 0;
   }
+
+  it("R-2, R-10, P-7: what is being activated when its connection goes, and nothing can be planned, becomes no route", async () => {
+    const gateway = await parties.gateway({ a: 1, ...KEPT });
+    const store = new FailingStore<HostTx>(createMemoryStore());
+    const troubles: unknown[] = [];
+    const logger = {
+      ...silentLogger,
+      warn: (_message: string, { kind, key }: Readonly<Record<string, unknown>> = {}) => {
+        if (kind === "trouble") troubles.push(key);
+      },
+    };
+    const { host, published } = await parties.host(gateway, ["a", "b"], { random: () => 0.9, logger }, store);
+    const slow = holding(gateway, "a", "server/discover");
+    host.signIn("ada");
+    await becomes(host, { a: "starting", b: "ready" });
+    await arrived(slow);
+
+    // Revoked, and nobody can say so in the rows: not even that anything was planned.
+    store.failAt(1, { forGood: true });
+    gateway.connect(2, KEPT);
+    host.refresh();
+    await becomes(host, { a: "account_not_ready", b: "ready" });
+    gateway.script("a", working);
+    for (const call of slow) working(call);
+    // Its run has ended, and that could not be written down either.
+    await expect.poll(() => troubles, { timeout: 10_000 }).toContain("a");
+    expect(kindsOf(published)).toEqual(["published b"]);
+
+    store.mend();
+    await becomes(host, { a: "authorization_required", b: "ready" });
+    expect(kindsOf(published)).toEqual(["published b"]);
+  });
+
+  it("P-6, R-10: a demand that can't be written down outlasts the fetch that runs, and ends with the next one", async () => {
+    const gateway = await parties.gateway({ a: 1 });
+    const store = new FailingStore<HostTx>(createMemoryStore());
+    const { host, published } = await parties.host(gateway, ["a"], {}, store);
+    host.signIn("ada");
+    await becomes(host, { a: "ready" });
+    const snapshots = holdSnapshots(gateway);
+    host.refresh();
+    await arrived(snapshots);
+
+    // Demanded while it is asked what the account has, and the disk is full.
+    gateway.script("a", (call) => (call.method === "tools/call" ? call.error(-33_001, 428) : working(call)));
+    store.failAt(1, { forGood: true });
+    expect((await agentOf(host).call("a_echo")).error).toMatchObject({ code: -33_001 });
+    await expect.poll(() => kindsOf(published), { timeout: 10_000 }).toEqual(["published a", "withdrawn a"]);
+    store.mend();
+    snapshots[0]?.answer(snapshotOf(1, { a: 1 }));
+
+    // That answer may be older than the demand. The next one is not.
+    await arrived(snapshots, 2);
+    expect(await statesOf(host)).toEqual({ a: "account_not_ready" });
+    expect(kindsOf(published)).toEqual(["published a", "withdrawn a"]);
+    snapshots[1]?.answer(snapshotOf(1, { a: 1 }));
+    await becomes(host, { a: "ready" });
+  });
 
   const cases = CAUSES.flatMap((cause) => [[cause, "once", false] as const, [cause, "for good", true] as const]);
   it.each(cases)(
@@ -464,12 +530,13 @@ describe("(g) logout during a slow activation", () => {
     await arrived(lists);
 
     // Signed out: fenced before `signOut` returns, and all three requests are ended.
-    const startedAt = performance.now();
+    const longestMs = await boundMs(1_000, () => agentOf(host, "another").send("server/discover"));
+    const startedAt = processorMs();
     host.signOut();
-    expect(performance.now() - startedAt).toBeLessThan(50);
+    expect(processorMs() - startedAt).toBeLessThan(50);
     expect(kindsOf(published)).toEqual(["published a", "withdrawn a"]);
     const requests = [...slow, ...calls, ...lists].map(({ request }) => request.socket);
-    expect(await timeUntil(() => requests.every((socket) => socket.destroyed))).toBeLessThan(1_000);
+    expect(await timeUntil(() => requests.every((socket) => socket.destroyed))).toBeLessThan(longestMs);
 
     // What the gateway still says of it reaches nobody.
     for (const each of [...slow, ...calls, ...lists]) {

@@ -18,6 +18,8 @@ export const GROWTH = `
   const { Housekeeping } = await from("./connector-host/host/housekeeping.js");
 
   const [kind, directory, what, warmUp, rounds] = [args[0], args[1], args[2], Number(args[3]), Number(args[4])];
+  /** Logins a day. */
+  const perDay = Number(args[5]);
   const HOUR_MS = 3_600_000;
 
   let now = 1_700_000_000_000;
@@ -44,6 +46,11 @@ export const GROWTH = `
       await turn();
     }
     now = end;
+  }
+  /** Nothing runs meanwhile; what was due by its end runs then, each once. */
+  async function sleep(ms) {
+    now += ms;
+    await advance(0);
   }
 
   let seed = 1;
@@ -100,7 +107,8 @@ export const GROWTH = `
   });
   const isActive = (scope) => controller.epochOf(scope) !== undefined;
   const silent = { debug() {}, info() {}, warn() {}, error() {} };
-  const housekeeping = new Housekeeping({ store, clock, isActive, logger: silent });
+  const housekeeping = new Housekeeping({ store, clock, isActive, logger: silent,
+    forgetScope: (tx, scope) => controller.forgetInTx(tx, scope) });
   housekeeping.start();
 
   const snapshotOf = (revision, keys) => parseSnapshot(Buffer.from(JSON.stringify({ revision,
@@ -152,7 +160,7 @@ export const GROWTH = `
     await sync.close();
     if (i % 5 === 1) await failing();
     if (i % 5 === 2) await store.write((tx) => tx.projections.remove(accountId, "base").then(() => plan(tx, ["base"])));
-    await advance(4 * HOUR_MS);
+    await sleep((24 / perDay) * HOUR_MS);
   }
 
   /** An account that stays: what is installed for it changes, again and again. */
@@ -191,6 +199,8 @@ export const GROWTH = `
   }
 
   async function count() {
+    // What is tried again is, until it is given up.
+    await advance(HOUR_MS);
     gc();
     await turn();
     gc();

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type CompiledStore, compileStore, type StoreProgram } from "../store/store-program.js";
 import { GROWTH } from "./growth-program.js";
@@ -18,12 +18,20 @@ const counts = z.object({
   timers: z.number(),
 });
 
+interface Counts {
+  readonly before: z.infer<typeof counts>;
+  readonly after: z.infer<typeof counts>;
+}
+
 const MiB = 2 ** 20;
 
 describe("what grows", () => {
+  const folders: string[] = [];
+  const programs: StoreProgram[] = [];
   let compiled: CompiledStore;
-  let directory: string;
-  let program: StoreProgram | undefined;
+  let inMemory: Promise<Counts>;
+  let onDisk: Promise<Counts>;
+  let installs: Promise<Counts>;
 
   beforeAll(async () => {
     compiled = await compileStore([
@@ -33,20 +41,32 @@ describe("what grows", () => {
       "connector-host/activation/index.ts",
       "connector-host/host/housekeeping.ts",
     ]);
+    // Side by side: each is a process, and none of them measures time.
+    inMemory = run("memory", "logins", 1_000, 9_000, 6);
+    onDisk = run("sqlite", "logins", 500, 400, 3);
+    installs = run("memory", "installs", 750, 2_500, 6);
+    // Each test hears of its own when it comes to it.
+    for (const each of [inMemory, onDisk, installs]) each.catch(() => undefined);
   });
-  afterAll(() => compiled.remove());
-  beforeEach(async () => {
-    directory = await mkdtemp(join(tmpdir(), "growth-"));
-  });
-  afterEach(async () => {
-    program?.process.kill("SIGKILL");
-    await program?.ended;
-    await rm(directory, { recursive: true, force: true });
+  afterAll(async () => {
+    for (const program of programs) program.process.kill("SIGKILL");
+    await Promise.all(programs.map(({ ended }) => ended));
+    await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })));
+    await compiled.remove();
   });
 
   /** What there is after some rounds, when everything that is bounded is full, and after many more. */
-  async function run(kind: "memory" | "sqlite", what: "logins" | "installs", warmUp: number, rounds: number) {
-    program = await compiled.start(GROWTH, kind, directory, what, String(warmUp), String(rounds));
+  async function run(
+    kind: "memory" | "sqlite",
+    what: "logins" | "installs",
+    warmUp: number,
+    rounds: number,
+    perDay: number,
+  ): Promise<Counts> {
+    const folder = await mkdtemp(join(tmpdir(), "growth-"));
+    folders.push(folder);
+    const program = await compiled.start(GROWTH, kind, folder, what, String(warmUp), String(rounds), String(perDay));
+    programs.push(program);
     await program.ended;
     const [before, after, ...more] = program.lines;
     expect(more).toEqual([]);
@@ -54,7 +74,7 @@ describe("what grows", () => {
   }
 
   /** The same sizes, and no more memory or rows than chance explains. */
-  function expectNoGrowth({ before, after }: Awaited<ReturnType<typeof run>>): void {
+  function expectNoGrowth({ before, after }: Counts): void {
     const { heapBytes, fileBytes, rows, ...sizes } = after;
     const { heapBytes: heapBefore, fileBytes: fileBefore, rows: rowsBefore, ...sizesBefore } = before;
     expect(sizes).toEqual(sizesBefore);
@@ -66,22 +86,24 @@ describe("what grows", () => {
   }
 
   it("R-11: does not, through 10,000 logins with three connectors each, of accounts of which most never come back", async () => {
-    const { before, after } = await run("memory", "logins", 1_000, 9_000);
+    const { before, after } = await inMemory;
     expectNoGrowth({ before, after });
     // 90 days of them, at six a day.
     expect(after.rows["accounts"]).toBeLessThan(6 * 90);
-    expect(after.routes).toEqual({ published: 0, retiring: 0, scopes: 256, fences: 256 });
+    expect(after.routes).toMatchObject({ published: 0, retiring: 0 });
+    // Only of accounts that have rows.
+    expect(after.routes["fences"]).toBeLessThan(after.rows["accounts"] ?? 0);
     expect(after.keys["known"]).toBe(0);
   }, 600_000);
 
   it("R-11: does not on disk", async () => {
-    const { before, after } = await run("sqlite", "logins", 1_000, 400);
+    const { before, after } = await onDisk;
     expectNoGrowth({ before, after });
-    expect(after.rows["accounts"]).toBeLessThan(6 * 90);
+    expect(after.rows["accounts"]).toBeLessThan(3 * 90);
   }, 600_000);
 
   it("R-11: does not, through 10,000 connectors that one account installs and removes", async () => {
-    const { before, after } = await run("memory", "installs", 750, 2_500);
+    const { before, after } = await installs;
     expectNoGrowth({ before, after });
     expect(after.keys["known"]).toBe(1);
     expect(after.rows).toMatchObject({ accounts: 1, convergence: 1 });

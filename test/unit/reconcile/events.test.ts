@@ -100,6 +100,18 @@ describe("EventLog.subscribe", () => {
     ]);
   });
 
+  it("R-8: a subscriber that another one brings hears what comes, and not what was on its way", async () => {
+    const world = new LogWorld();
+    const heard: string[] = [];
+    const end = world.log.subscribe(() => {
+      end();
+      world.log.subscribe((event) => heard.push(event.kind === "removed" ? event.key : event.kind));
+    });
+    await world.remove(["a"]);
+    await world.remove(["b"]);
+    expect(heard).toEqual(["b"]);
+  });
+
   it("ends a subscription, and only that one", async () => {
     const world = new LogWorld();
     let heard = 0;
@@ -139,6 +151,23 @@ describe("EventLog.follow", () => {
     const reader = world.log.follow();
     await world.remove(["b"]);
     expect(await reader.next()).toMatchObject({ value: { key: "b", seq: 2 } });
+  });
+
+  it("R-8: now is before what is committed after that, also when it was recorded before", async () => {
+    const world = new LogWorld();
+    await world.remove(["a"]);
+    world.restart();
+    const heard: Read[] = [];
+    await world.store.write(async (tx) => {
+      await world.log.record(tx, removed("b"));
+      readInto(heard, world.log.follow());
+      await world.log.record(tx, removed("c"));
+    });
+    await settle();
+    expect(heard).toMatchObject([
+      { key: "b", seq: 2 },
+      { key: "c", seq: 3 },
+    ]);
   });
 
   it("R-8: goes on after an event that was heard before, in an earlier process too", async () => {

@@ -67,4 +67,30 @@ describe("Controller.revoke", () => {
     expect(world.routes.fences).toEqual([]);
     await world.controller.close();
   });
+
+  it("R-3, R-5: takes a route that its run has just published, and the run's result with it", async () => {
+    let end = (): void => undefined;
+    const world = new World({
+      reconcile: async (context, { routes }) => {
+        routes.publish(context);
+        if (context.generation === 1) await new Promise<void>((resolve) => (end = resolve));
+        return { kind: "done", readiness: "ready" };
+      },
+    });
+    world.controller.activateScope(SCOPE);
+    await world.set("a", {});
+    await world.clock.advance(0);
+    const route = world.routes.route("a");
+    if (route === undefined) throw new Error("no route");
+    world.controller.revoke(route);
+    expect(world.routes.route("a")).toBeUndefined();
+    end();
+    await world.idle();
+    // Its result is none; whoever plans it next does so by the facts of that time.
+    expect(world.story("a")).toEqual(expect.arrayContaining(["fenced", "superseded"]));
+    await world.clock.advance(2_000);
+    await world.idle();
+    expect(world.routes.route("a")?.generation).toBeGreaterThan(1);
+    await world.controller.close();
+  });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ShutFences } from "../../../src/reconcile/shut-fences.js";
+import { SCOPE, World } from "./world.js";
 
 describe("fences of shut scopes", () => {
   it("R-2: are handed over once, each key with its last generation", () => {
@@ -24,5 +25,21 @@ describe("fences of shut scopes", () => {
     expect([...fences.take("s43")]).toEqual([]);
     expect([...fences.take("s44")]).toEqual([["x", 44]]);
     expect([...fences.take("s299")]).toEqual([["x", 299]]);
+  });
+
+  it("R-2, R-11: a key whose fence was too many gets a generation that no fence reaches all the same", async () => {
+    const world = new World();
+    const failure = new Error("disk full");
+    // The routes keep their fences for as long as they like: here for ever.
+    for (let i = 0; i <= 256; i += 1) {
+      const scope = i === 0 ? SCOPE : `account:${String(i)}`;
+      await world.set("k", {}, undefined, scope);
+      await expect(world.set("k", { enabled: false }, failure, scope)).rejects.toBe(failure);
+    }
+    world.controller.activateScope(SCOPE);
+    await world.idle();
+    expect(world.routes.route("k")).toBeDefined();
+    expect(await world.status("k")).toMatchObject({ activity: "converged", readiness: "ready" });
+    await world.controller.close();
   });
 });

@@ -111,6 +111,9 @@ describe("housekeeping", () => {
       store: { write, read, close: () => store.close() },
       clock,
       isActive: (scope) => active.has(scope),
+      forgetScope: async ({ convergence: rows }, scope) => {
+        for (const key of await rows.listKeys(scope)) await rows.remove(scope, key);
+      },
       logger: { ...silentLogger, warn: () => (warned += 1) },
     });
   }

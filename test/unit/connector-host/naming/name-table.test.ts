@@ -4,6 +4,7 @@ import {
   buildNamespaceTable,
   buildNameTable,
   createInjectiveNaming,
+  createRawNaming,
   findNativeName,
   type NamingPolicy,
   type ToolIdentity,
@@ -16,6 +17,13 @@ const forgetful: NamingPolicy = {
   namespace: (key) => key.slice(0, 1),
   exposedName: (key, native) => (native === "" ? undefined : `${key.slice(0, 1)}_${native.slice(0, 3).toLowerCase()}`),
   parse: (name) => ({ namespace: name.slice(0, 1), rest: name.slice(2) }),
+};
+
+/** A policy for one connector alone: its names are what its server calls them. */
+const unchanged: NamingPolicy = {
+  namespace: () => "",
+  exposedName: (_, native) => (native === "" ? undefined : native),
+  parse: (name) => ({ namespace: "", rest: name }),
 };
 
 function tools(...pairs: readonly [string, string][]): ToolIdentity[] {
@@ -105,6 +113,18 @@ describe("H-17: a collision leaves out every claimant, in list and call alike", 
     expect(buildNameTable(namespaces, tools(["git", "one"])).entries.size).toBe(0);
   });
 
+  it("of everybody, when a policy for one connector has two", () => {
+    const alone = tableOf(unchanged, tools(["git", "x"], ["git", "__proto__"]));
+    expect([...alone.table.entries.keys()]).toEqual(["__proto__", "x"]);
+    expect(findNativeName(alone.namespaces, "x", ["x"])).toEqual({ kind: "found", nativeName: "x" });
+    const { namespaces, table } = tableOf(unchanged, tools(["git", "x"], ["hub", "y"]));
+    expect(table.entries.size).toBe(0);
+    expect(namespaces.diagnostics).toEqual([
+      { kind: "namespace_collision", namespace: "", connectorKeys: ["git", "hub"] },
+    ]);
+    expect(findNativeName(namespaces, "x", ["x"])).toEqual({ kind: "unknown" });
+  });
+
   it("of a tool that came twice", () => {
     const { namespaces, table } = tableOf(injective, tools(["git", "x"], ["git", "x"]));
     expect(table.entries.size).toBe(0);
@@ -132,6 +152,7 @@ const entry = fc.record({ connectorKey: key, nativeName: native });
 describe.each([
   ["injective", injective],
   ["forgetful", forgetful],
+  ["raw", createRawNaming()],
 ])("H-17, H-18: with the %s policy", (_, policy) => {
   it("order never matters, and a call finds exactly what a list shows", () => {
     fc.assert(

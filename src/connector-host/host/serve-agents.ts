@@ -1,0 +1,38 @@
+import { AggregatedDirectory } from "../aggregation/index.js";
+import { createLocalServer, type Binding, type LocalServer } from "../local-server/index.js";
+import { buildNamespaceTable } from "../naming/index.js";
+import type { RemoteMcpClient } from "../factories/index.js";
+import type { Route, RouteTable } from "../routes/index.js";
+import type { ConnectorHostConfig } from "./host-options.js";
+import type { StatusReader } from "./status-reader.js";
+
+/** What agents are served from. */
+export interface ServedParts {
+  readonly config: ConnectorHostConfig;
+  readonly routes: RouteTable<RemoteMcpClient>;
+  readonly statuses: StatusReader;
+  /** The scope whose routes an agent sees; `undefined` when its login is over. */
+  readonly scopeOf: (binding: Binding) => string | undefined;
+  /** A call needs a connector that has no route. */
+  readonly wake: (scope: string, key: string) => void;
+  /** A list or a call over a route failed. */
+  readonly onFailure: (route: Route<RemoteMcpClient>, error: unknown) => void;
+}
+
+/** Starts the local server on a host's routes. Rejects with `listen_failed` when the port is taken. */
+export function serveAgents({ config, routes, statuses, scopeOf, wake, onFailure }: ServedParts): Promise<LocalServer> {
+  const { clock, installed, listBudgetMs, localServer, logger, naming, wakeBudgetMs, contracts } = config;
+  const namespaces = buildNamespaceTable(naming, installed.keys);
+  for (const diagnostic of namespaces.diagnostics) logger.warn("Connectors share a namespace.", { ...diagnostic });
+  const directory = new AggregatedDirectory({
+    routes,
+    namespaces,
+    clock,
+    listBudgetMs,
+    wakeBudgetMs,
+    contracts,
+    reach: { scopeOf, missing: (scope) => statuses.missing(scope), wake, onFailure },
+  });
+  const onFault = (error: unknown): void => logger.error("A fault while serving an agent.", { error });
+  return createLocalServer({ onFault, ...localServer, directory, clock });
+}

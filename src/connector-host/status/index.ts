@@ -1,0 +1,9 @@
+export { composerStatusOf, type ComposerStatus } from "./composer-status.js";
+export { readConnectorState } from "./connector-states.js";
+export {
+  type ReportedConnector,
+  reportStatus,
+  type StatusReport,
+  type StatusReportOptions,
+  type StatusRow,
+} from "./status-report.js";
