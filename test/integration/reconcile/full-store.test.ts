@@ -51,18 +51,21 @@ describe("A store that kept events have filled", () => {
     await rm(directory, { recursive: true, force: true });
   });
 
+  /** Whether there was room for it. */
+  const append = (fact: string): Promise<boolean> =>
+    store
+      .write((tx) => tx.events.append(clock.now(), fact))
+      .then(
+        () => true,
+        (error: unknown) => {
+          expect(error).toMatchObject({ code: "store_full" });
+          return false;
+        },
+      );
+
   /** Until there is no room for the smallest event. Answers how many there are. */
   async function fill(): Promise<number> {
-    for (const fact of [FILLER, "{}"]) {
-      for (let isFull = false; !isFull;) {
-        await store
-          .write((tx) => tx.events.append(clock.now(), fact))
-          .catch((error: unknown) => {
-            expect(error).toMatchObject({ code: "store_full" });
-            isFull = true;
-          });
-      }
-    }
+    for (const fact of [FILLER, "{}"]) while (await append(fact));
     return rows();
   }
 
