@@ -1,5 +1,8 @@
 import { defineConfig } from "vitest/config";
 
+/** Thousands of stories each: too slow for tests that are run all the time. */
+const MODELS = "test/unit/**/*.{model,property}.test.ts";
+
 export default defineConfig({
   test: {
     reporters: ["default", "./scripts/rules/test-report-reporter.mjs", "./test/support/closing-line-reporter.ts"],
@@ -8,6 +11,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["test/unit/**/*.test.ts", "test/architecture/**/*.test.ts"],
+          exclude: [MODELS],
           // Pure modules keep nothing that another test could trip over; a process for each file would cost more than its tests.
           pool: "threads",
           isolate: false,
@@ -17,6 +21,7 @@ export default defineConfig({
         test: {
           name: "integration",
           include: [
+            MODELS,
             "test/cases/**/*.test.ts",
             "test/contract/**/*.test.ts",
             "test/integration/**/*.test.ts",

@@ -5,7 +5,7 @@
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { type Bar, isReached, lineOf } from "./client/bar.js";
-import { growth, oneStuck, type ReconcileContext } from "./reconcile/rows.js";
+import { growth, oneStuck, type ReconcileContext, snapshots } from "./reconcile/rows.js";
 
 const { values } = parseArgs({ options: { quick: { type: "boolean", default: false }, json: { type: "string" } } });
 const notes: string[] = [];
@@ -20,7 +20,7 @@ for (const kind of ["memory", "sqlite"] as const) {
       console.log(text);
     },
   };
-  for (const row of [growth, oneStuck]) {
+  for (const row of [snapshots, growth, oneStuck]) {
     for (const bar of await row(context)) {
       bars.push(bar);
       console.log(lineOf(bar));

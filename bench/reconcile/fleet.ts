@@ -1,13 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Controller, type Outcome, type RouteToken, type RunContext } from "remote-connector/reconcile";
-import { createMemoryStore, openSqliteStore, type Store, type StoreTx } from "remote-connector/store";
+import type { StoreTx } from "remote-connector/store";
 import { expectSame } from "../client/bar.js";
-
-/** Where the rows of a fleet are kept. */
-export type StoreKind = "memory" | "sqlite";
+import { type BenchStore, openBenchStore, type StoreKind } from "./bench-store.js";
 
 /** What one transaction plans at most, like a sweep does. */
 const KEYS_PER_TRANSACTION = 64;
@@ -23,20 +18,18 @@ export class Fleet {
   readonly #published = new Map<string, { readonly token: RouteToken; readonly identity: string }>();
   /** Keys whose runs never end, whatever they are told. */
   readonly #stuck = new Set<string>();
-  readonly #store: Store;
-  readonly #dispose: () => Promise<void>;
+  readonly #opened: BenchStore;
   readonly #controller: Controller<StoreTx, string>;
   /** Keys that ran since this was last emptied, each as often as it ran. */
   readonly #ran: string[] = [];
   #observed = 0;
   #onObserved: (() => void) | undefined;
 
-  private constructor(size: number, store: Store, dispose: () => Promise<void>) {
-    this.#store = store;
-    this.#dispose = dispose;
+  private constructor(size: number, opened: BenchStore) {
+    this.#opened = opened;
     for (let i = 0; i < size; i += 1) this.#wanted.set(`connector-${String(i).padStart(5, "0")}`, "v1");
     this.#controller = new Controller<StoreTx, string>({
-      store,
+      store: opened.store,
       clock: { now: Date.now, schedule },
       random: Math.random,
       mintEpoch: randomUUID,
@@ -67,10 +60,7 @@ export class Fleet {
 
   /** `size` keys, of which nothing is known to the store yet. */
   static async of(size: number, kind: StoreKind): Promise<Fleet> {
-    if (kind === "memory") return new Fleet(size, createMemoryStore(), async () => undefined);
-    const directory = await mkdtemp(join(tmpdir(), "remote-connector-bench-"));
-    const store = await openSqliteStore({ directory });
-    return new Fleet(size, store, () => rm(directory, { recursive: true, force: true }));
+    return new Fleet(size, await openBenchStore(kind));
   }
 
   get size(): number {
@@ -128,14 +118,13 @@ export class Fleet {
 
   async close(): Promise<void> {
     await this.#controller.close();
-    await this.#store.close();
-    await this.#dispose();
+    await this.#opened.close();
   }
 
   async #plan(keys: readonly string[]): Promise<void> {
     for (let start = 0; start < keys.length; start += KEYS_PER_TRANSACTION) {
       const some = keys.slice(start, start + KEYS_PER_TRANSACTION);
-      await this.#store.write((tx) => this.#controller.planInTx(tx, SCOPE, some));
+      await this.#opened.store.write((tx) => this.#controller.planInTx(tx, SCOPE, some));
     }
   }
 

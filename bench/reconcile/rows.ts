@@ -1,6 +1,8 @@
 import { atMost, type Bar } from "../client/bar.js";
 import { median } from "../support/rounds.js";
-import { Fleet, type StoreKind } from "./fleet.js";
+import { FollowedAccount } from "./account.js";
+import type { StoreKind } from "./bench-store.js";
+import { Fleet } from "./fleet.js";
 
 /** What the rows are run with. */
 export interface ReconcileContext {
@@ -59,6 +61,56 @@ export async function growth({ kind, sizes, rounds, note }: ReconcileContext): P
     atMost(`${kind}: ${String(CHANGED)} changed of ${size}`, change, beside, REACH_OF_CHANGES),
     atMost(`${kind}: resync of ${size}`, resync, "of converging them", 0.5),
   ];
+}
+
+/**
+ * Snapshots of one account, from their bytes to the end of their transaction: the first one, which writes and plans everything, and
+ * one that changes 100 connections, after which exactly those converge. What each connector costs is not to grow.
+ */
+export async function snapshots({ kind, sizes, rounds, note }: ReconcileContext): Promise<readonly Bar[]> {
+  const [, medium, large] = sizes;
+  const firsts: number[] = [];
+  const changes: number[] = [];
+  const largeMs: (readonly [first: number, change: number])[] = [];
+  await snapshotsOf(medium, kind, REPEATS);
+  for (let round = 0; round < rounds; round += 1) {
+    const [first, change] = await snapshotsOf(medium, kind, REPEATS);
+    const [firstOfLarge, changeOfLarge] = await snapshotsOf(large, kind, 1);
+    largeMs.push([firstOfLarge, changeOfLarge]);
+    firsts.push(firstOfLarge / first / (large / medium));
+    changes.push(changeOfLarge / change / (large / medium));
+  }
+  const of = (index: 0 | 1): string => median(largeMs.map((each) => each[index])).toFixed(0);
+  note(
+    `${kind}: a snapshot of ${String(large)} takes ${of(0)} ms the first time, ${of(1)} ms with ${String(CHANGED)} changed`,
+  );
+  const beside = `of ${String(medium)} each`;
+  return [
+    atMost(`${kind}: first snapshot of ${String(large)}`, median(firsts), beside, 1.5),
+    atMost(`${kind}: snapshot with ${String(CHANGED)} changed`, median(changes), beside, 1.5),
+  ];
+}
+
+/** Means of several accounts, one after the other. */
+async function snapshotsOf(
+  size: number,
+  kind: StoreKind,
+  times: number,
+): Promise<readonly [first: number, change: number]> {
+  const accounts: FollowedAccount[] = [];
+  const firsts: number[] = [];
+  const changes: number[] = [];
+  try {
+    for (let i = 0; i < times; i += 1) {
+      const account = await FollowedAccount.of(size, kind);
+      accounts.push(account);
+      firsts.push(await account.first());
+      for (let again = 0; again < CHANGES; again += 1) changes.push(await account.change(CHANGED));
+    }
+  } finally {
+    for (const account of accounts) await account.close();
+  }
+  return [mean(firsts), mean(changes)];
 }
 
 /** One key hangs for good: all the others converge, in about the time that they take without it. */
