@@ -10,13 +10,14 @@ export default defineConfig({
       {
         test: {
           name: "unit",
-          include: ["test/unit/**/*.test.ts", "test/architecture/**/*.test.ts"],
+          include: ["test/unit/**/*.test.ts"],
           exclude: [MODELS],
           // Pure modules keep nothing that another test could trip over; a process for each file would cost more than its tests.
           pool: "threads",
           isolate: false,
         },
       },
+      { test: { name: "architecture", include: ["test/architecture/**/*.test.ts"], pool: "threads", isolate: false } },
       {
         test: {
           name: "integration",

@@ -4,6 +4,7 @@ import { Controller } from "remote-connector/reconcile";
 import type { StoreTx } from "remote-connector/store";
 import { expectSame } from "../client/bar.js";
 import { openBenchStore, type BenchStore, type StoreKind } from "./bench-store.js";
+import { schedule } from "./schedule.js";
 
 const ACCOUNT = "ada";
 const SCOPE = "account:ada";
@@ -122,9 +123,4 @@ export class FollowedAccount {
 
 function keyOf(index: number): string {
   return `connector-${String(index).padStart(5, "0")}`;
-}
-
-function schedule(delayMs: number, run: () => void): () => void {
-  const timer = setTimeout(run, delayMs);
-  return () => clearTimeout(timer);
 }

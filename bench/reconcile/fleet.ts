@@ -3,6 +3,7 @@ import { Controller, type Outcome, type RouteToken, type RunContext } from "remo
 import type { StoreTx } from "remote-connector/store";
 import { expectSame } from "../client/bar.js";
 import { type BenchStore, openBenchStore, type StoreKind } from "./bench-store.js";
+import { schedule } from "./schedule.js";
 
 /** What one transaction plans at most, like a sweep does. */
 const KEYS_PER_TRANSACTION = 64;
@@ -165,9 +166,4 @@ async function timed(work: () => Promise<void>): Promise<number> {
   const begunAt = performance.now();
   await work();
   return performance.now() - begunAt;
-}
-
-function schedule(delayMs: number, run: () => void): () => void {
-  const timer = setTimeout(run, delayMs);
-  return () => clearTimeout(timer);
 }

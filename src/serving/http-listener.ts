@@ -104,7 +104,7 @@ class NodeListener implements HttpListener {
       await chmod(socketPath, 0o600);
     } catch (error) {
       await this.close();
-      throw error;
+      throw error instanceof Error ? listenFailed(this.#config, error) : error;
     }
   }
 

@@ -6,7 +6,7 @@ import {
   LoginGuard,
   Readiness,
 } from "../../auth-projection/index.js";
-import { whenFull, Controller, type ReconcileEvents } from "../../reconcile/index.js";
+import { Controller, type ReconcileEvents, whenFull } from "../../reconcile/index.js";
 import { ActivationMemory } from "../activation/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
 import type { Binding, BindingRequest, BoundAgent, LocalServer } from "../local-server/index.js";

@@ -3,6 +3,7 @@ import type { AccountSyncRow, FlowRow, OverlayRow, ProjectionRow } from "../../.
 import type { ConvergenceRow } from "../../../src/reconcile/index.js";
 import type { Store, StoreTx } from "../../../src/store/index.js";
 import { memorySetup, sqliteSetup } from "./stores.js";
+import { flowRow } from "../../support/flow-row.js";
 
 const FULL_ROW: ConvergenceRow = {
   scope: "account:a",
@@ -124,22 +125,12 @@ const FULL_FLOW: FlowRow = {
   updatedAt: 1_700_000_000_006,
 };
 
-const BARE_FLOW: FlowRow = {
+const BARE_FLOW = flowRow({
   accountId: "a",
   clientRequestId: "request-1",
   connectorKey: "asana",
   connectorVersion: "",
-  replaces: false,
-  priorConnectionId: undefined,
-  sessionId: undefined,
-  nextAction: undefined,
-  state: "starting",
-  connectionId: undefined,
-  reason: undefined,
-  errorCode: undefined,
-  createdAt: 0,
-  updatedAt: 0,
-};
+});
 
 /** Texts that a store could take for one another, or lose. */
 const ODD_TEXTS = [

@@ -99,19 +99,3 @@ export function holding(gateway: ScriptedGateway, connectorKey: string, method: 
 export async function arrived(items: { readonly length: number }, count = 1): Promise<void> {
   await expect.poll(() => items.length, { timeout: 10_000, interval: 5 }).toBeGreaterThanOrEqual(count);
 }
-
-/**
- * The time that this process has computed for, in milliseconds. What is synchronous is measured by it: how many others want the
- * processor meanwhile does not matter.
- */
-export function processorMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1_000;
-}
-
-/** How long something with a few round trips may take: `quietMs`, or more where a request takes long as well, for the same reason. */
-export async function boundMs(quietMs: number, request: () => Promise<unknown>): Promise<number> {
-  const startedAt = performance.now();
-  await request();
-  return Math.max(quietMs, 20 * (performance.now() - startedAt));
-}

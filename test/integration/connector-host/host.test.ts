@@ -11,7 +11,6 @@ import {
 import { RawAgent } from "../../support/agent.js";
 import { releaseOf } from "../../support/releases.js";
 import { connected, type ConnectorCall, ScriptedGateway, working } from "../../support/scripted-gateway.js";
-import { boundMs, processorMs } from "./host-parties.js";
 
 const cleanups: (() => Promise<unknown>)[] = [];
 
@@ -140,7 +139,7 @@ describe("failing connectors", () => {
     const startedAt = performance.now();
     const listed = await agentOf(host).list();
     expect(listed).toEqual({ names: ["a_echo"], omitted: { dead: "connection_broken", silent: "timeout" } });
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 
   it("H-24: all failing is an error, none at all an empty list", async () => {
@@ -266,11 +265,10 @@ describe("changes of authorization", () => {
     await becomes(host, { a: "ready" });
     const bound = host.bind({ workspaceId: "w", agentSessionId: "other" });
     const { answer } = await callInFlight(gateway, host);
-    const longestMs = await boundMs(1_000, () => new RawAgent(bound).send("server/discover"));
     const startedAt = performance.now();
     host.signOut();
     const ended = await answer.catch((error: unknown) => error);
-    expect(performance.now() - startedAt).toBeLessThan(longestMs);
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
     expect(JSON.stringify(ended)).not.toContain('"done"');
     expect((await new RawAgent(bound).send("tools/list")).status).toBe(401);
     const { length } = gateway.calls;
@@ -285,9 +283,9 @@ describe("changes of authorization", () => {
     const host = await hostOn(gateway, ["a"]);
     host.signIn("ada");
     await expect.poll(() => held.length).toBe(1);
-    const startedAt = processorMs();
+    const startedAt = performance.now();
     host.signOut();
-    expect(processorMs() - startedAt).toBeLessThan(50);
+    expect(performance.now() - startedAt).toBeLessThan(50);
     for (const call of held) working(call);
     gateway.script("a", working);
     gateway.connect(2, {});

@@ -245,8 +245,8 @@ describe("P-6: against a model", () => {
         return { model, real };
       }, run),
     );
-    await fc.assert(property, { seed: 606, numRuns: 600 });
+    await fc.assert(property, { seed: 606, numRuns: 2_000 });
     // A model that never gets anywhere proves nothing.
-    for (const count of Object.values(reached)) expect(count).toBeGreaterThan(60);
+    for (const count of Object.values(reached)) expect(count).toBeGreaterThan(200);
   }, 60_000);
 });

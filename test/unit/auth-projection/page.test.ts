@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { decideApply } from "../../../src/auth-projection/decide-apply.js";
 import {
@@ -21,27 +20,10 @@ import type {
 import { holdDelay, pollDelay, retryDelay, SPACING_MS } from "../../../src/auth-projection/sync-delays.js";
 import { type ErrorDetails, RemoteConnectorError } from "../../../src/errors.js";
 import { session } from "./flows/world.js";
+import { readPageTables } from "../../support/page-tables.js";
+import { flowRow } from "../../support/flow-row.js";
 
-/** A table of the page: the head, then its rows. */
-type Table = readonly (readonly string[])[];
-
-const page = readFileSync("docs/auth-projection.md", "utf8");
-const tables = readTables(page);
-
-/** Tables by the heading that they follow, as cells without the spaces and the code marks. */
-function readTables(text: string): ReadonlyMap<string, Table> {
-  const found = new Map<string, string[][]>();
-  let heading = "";
-  for (const line of text.split("\n")) {
-    if (line.startsWith("#")) heading = line.replace(/^#+ /, "");
-    if (!line.startsWith("|") || /^\|[ -]*\|[-| ]*$/.test(line)) continue;
-    const cells = line.split("|").slice(1, -1);
-    const table = found.get(heading) ?? [];
-    found.set(heading, table);
-    table.push(cells.map((cell) => cell.replaceAll("`", "").trim()));
-  }
-  return found;
-}
+const tables = readPageTables("docs/auth-projection.md");
 
 it("P-3: the page tells what becomes of a snapshot", () => {
   const now = 1_000_000;
@@ -139,22 +121,7 @@ it("P-6: the page tells what a fetch does to it", () => {
   expect(tables.get("What a fetch does to it")).toEqual([["it is", "then", "the row counts as"], ...rows]);
 });
 
-const flow: FlowRow = {
-  accountId: "acc",
-  clientRequestId: "r",
-  connectorKey: "github",
-  connectorVersion: "1.0.0",
-  replaces: false,
-  priorConnectionId: "c-0",
-  sessionId: undefined,
-  nextAction: undefined,
-  state: "starting",
-  connectionId: undefined,
-  reason: undefined,
-  errorCode: undefined,
-  createdAt: 0,
-  updatedAt: 0,
-};
+const flow = flowRow({ priorConnectionId: "c-0" });
 
 it("P-10: the page tells where a flow goes", () => {
   const states: readonly FlowRow[] = [

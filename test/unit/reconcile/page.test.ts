@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { backoffMs } from "../../../src/reconcile/backoff.js";
 import { decideDesired } from "../../../src/reconcile/desired.js";
@@ -14,26 +13,9 @@ import type {
 } from "../../../src/reconcile/index.js";
 import { CONFIG, observedOf, rowOf } from "./rows.js";
 import { SCOPE, World } from "./world.js";
+import { readPageTables } from "../../support/page-tables.js";
 
-/** A table of the page: the head, then its rows. */
-type Table = readonly (readonly string[])[];
-
-const tables = readTables(readFileSync("docs/reconcile.md", "utf8"));
-
-/** Tables by the heading that they follow, as cells without the spaces and the code marks. */
-function readTables(page: string): ReadonlyMap<string, Table> {
-  const found = new Map<string, string[][]>();
-  let heading = "";
-  for (const line of page.split("\n")) {
-    if (line.startsWith("#")) heading = line.replace(/^#+ /, "");
-    if (!line.startsWith("|") || /^\|[ -]*\|[-| ]*$/.test(line)) continue;
-    const cells = line.split("|").slice(1, -1);
-    const table = found.get(heading) ?? [];
-    found.set(heading, table);
-    table.push(cells.map((cell) => cell.replaceAll("`", "").trim()));
-  }
-  return found;
-}
+const tables = readPageTables("docs/reconcile.md");
 
 const present: DueFacts = { epoch: "e", now: 100, holds: true, starting: false, probing: false };
 

@@ -8,27 +8,12 @@ import {
   isFinished,
 } from "../../../../src/auth-projection/flows/decide-flow.js";
 import { session } from "./world.js";
+import { flowRow } from "../../../support/flow-row.js";
 
 const NOW = 1_000_000;
 
 function rowOf(members: Partial<FlowRow> = {}): FlowRow {
-  return {
-    accountId: "acc",
-    clientRequestId: "r",
-    connectorKey: "github",
-    connectorVersion: "1.0.0",
-    replaces: false,
-    priorConnectionId: undefined,
-    sessionId: undefined,
-    nextAction: undefined,
-    state: "starting",
-    connectionId: undefined,
-    reason: undefined,
-    errorCode: undefined,
-    createdAt: NOW,
-    updatedAt: NOW,
-    ...members,
-  };
+  return flowRow({ createdAt: NOW, updatedAt: NOW, ...members });
 }
 
 const STATES: readonly FlowState[] = [

@@ -18,6 +18,7 @@ import { RemoteConnectorError } from "../../../../src/errors.js";
 import { FakeClock } from "../../../support/fake-clock.js";
 import { AccountStore } from "../account-store.js";
 import { entry, snapshot } from "../bodies.js";
+import { flowRow } from "../../../support/flow-row.js";
 
 export const PAGE = "https://provider.example/authorize?code=person-code";
 
@@ -242,23 +243,7 @@ export class World {
   /** A row that an earlier process left. */
   async leave(members: Partial<FlowRow>): Promise<void> {
     const now = this.clock.now();
-    const row: FlowRow = {
-      accountId: "acc",
-      clientRequestId: "left",
-      connectorKey: "github",
-      connectorVersion: "1.0.0",
-      replaces: false,
-      priorConnectionId: undefined,
-      sessionId: undefined,
-      nextAction: undefined,
-      state: "starting",
-      connectionId: undefined,
-      reason: undefined,
-      errorCode: undefined,
-      createdAt: now,
-      updatedAt: now,
-      ...members,
-    };
+    const row = flowRow({ clientRequestId: "left", createdAt: now, updatedAt: now, ...members });
     await this.store.write((tx) => tx.flows.put(row));
   }
 

@@ -5,6 +5,7 @@ import type { ConvergenceRow } from "../../../../src/reconcile/index.js";
 import { createMemoryStore, type Store } from "../../../../src/store/index.js";
 import { silentLogger } from "../../../../src/transport/index.js";
 import { FakeClock, settle } from "../../../support/fake-clock.js";
+import { flowRow } from "../../../support/flow-row.js";
 
 const HOUR_MS = 60 * 60_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -43,23 +44,7 @@ function overlay(accountId: string): OverlayRow {
 }
 
 function flow(accountId: string, changes: Partial<FlowRow> = {}): FlowRow {
-  return {
-    accountId,
-    clientRequestId: "r",
-    connectorKey: "notion",
-    connectorVersion: "1.0.0",
-    replaces: false,
-    priorConnectionId: undefined,
-    sessionId: undefined,
-    nextAction: undefined,
-    state: "starting",
-    connectionId: undefined,
-    reason: undefined,
-    errorCode: undefined,
-    createdAt: 0,
-    updatedAt: 0,
-    ...changes,
-  };
+  return flowRow({ accountId, ...changes });
 }
 
 function convergence(scope: string, updatedAt: number): ConvergenceRow {

@@ -98,7 +98,7 @@ describe("H-3: the file of a registration", () => {
         expect(Object.keys(readRegistration(written).permissions)).toEqual(Object.keys(registration.permissions));
         expect(writeRegistration(readRegistration(written))).toBe(written);
       }),
-      { seed: 4, numRuns: 80 },
+      { seed: 4, numRuns: 200 },
     );
   });
 

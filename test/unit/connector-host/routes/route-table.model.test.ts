@@ -375,7 +375,7 @@ describe("H-12, H-13: a table against its model", () => {
         for (const { kind } of run.bench.diagnostics) reached.add(kind);
         for (const { state } of run.routes) reached.add(state);
       }),
-      { seed: 12, numRuns: 60 },
+      { seed: 12, numRuns: 150 },
     );
     expect([...reached].sort()).toEqual([
       "cleanup_abandoned",
