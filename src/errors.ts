@@ -115,6 +115,10 @@ export interface ErrorDetails {
   no_progress: { readonly method: string; readonly pages: number };
   /** No tool in reach has this name. */
   unknown_tool: { readonly tool: string };
+  /** No prompt in reach has this name. */
+  unknown_prompt: { readonly prompt: string };
+  /** Several connectors own a resource of this URI. Choose one of them. */
+  ambiguous_resource: { readonly uri: string; readonly connectorKeys: readonly string[] };
   /** The tool's definition carries an invalid `x-mcp-header`, so that it can't be called. */
   invalid_tool: { readonly tool: string; readonly path: string; readonly reason: string };
   /**

@@ -49,6 +49,8 @@ export interface McpCallOptions extends RequestOptions, DeadlineOptions {
 export interface McpToolCallOptions extends McpCallOptions {
   /** The header contract for this call; means nothing to legacy servers. Default: the one of the tool as it was last listed. */
   readonly contract?: ToolContract | undefined;
+  /** What becomes of the check of a modern server's `structuredContent`, as its client has it. Default `report`. */
+  readonly outputCheck?: "report" | "enforce" | "off" | undefined;
 }
 
 export interface McpListAllToolsOptions extends McpCallOptions {

@@ -103,7 +103,7 @@ export {
   type LocalServerOptions,
   type OmittedConnector,
   type ResolvedTool,
-  type ToolAnswer,
+  type UpstreamAnswer,
   type ToolCall,
   type ToolDirectory,
   type ToolListing,

@@ -89,6 +89,7 @@ export const TABLE: Readonly<Record<string, FolderRule>> = {
   "connector-host/routes": { imports: [...ROOTS, "transport"], typesOf: ["protocol"], packages: [], internal: true },
   "connector-host/factories": {
     imports: [...BASE, "modern-client", "connector-host/release"],
+    typesOf: ["connect"],
     packages: [],
     internal: true,
   },

@@ -1,7 +1,14 @@
 import { deliveryOf, isRemoteConnectorError, RemoteConnectorError } from "../../errors.js";
 import { type CallToolResult, type DetailedResult, RawJson, type ToolContract } from "../../protocol/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
-import type { Binding, ResolvedTool, ToolAnswer, ToolCall, ToolDirectory, ToolListing } from "../local-server/index.js";
+import type {
+  Binding,
+  ResolvedTool,
+  UpstreamAnswer,
+  ToolCall,
+  ToolDirectory,
+  ToolListing,
+} from "../local-server/index.js";
 import { findNativeName } from "../naming/index.js";
 import { createAdmitter, type Route } from "../routes/index.js";
 import { joinSignals } from "./join-signals.js";
@@ -36,10 +43,10 @@ export class AggregatedDirectory implements ToolDirectory {
   /** Rejects with `unknown_tool`, with `route_unavailable` when its connector did not come in time, or with a list's failure. */
   async resolve(binding: Binding, exposedName: string, signal: AbortSignal): Promise<FoundTool> {
     const { reach, namespaces, contracts } = this.#options;
-    const scope = reach.scopeOf(binding);
+    const scopes = reach.scopesOf(binding);
     const place = namespaces.locate(exposedName);
-    if (scope === undefined || place === undefined) throw unknownTool(exposedName);
-    const route = await this.#routeFor(scope, place.connectorKey, exposedName, signal);
+    if (place === undefined) throw unknownTool(exposedName);
+    const route = await this.#routeFor(scopes, place.connectorKey, exposedName, signal);
     const known = contracts === "last_list" ? this.#listings.newest(route) : undefined;
     const found = known && this.#find(route, known, exposedName);
     if (found !== undefined) return found;
@@ -49,26 +56,25 @@ export class AggregatedDirectory implements ToolDirectory {
   }
 
   /** A call of which nothing was sent when its route was replaced goes to the successor, once. */
-  async call(binding: Binding, resolved: ResolvedTool, call: ToolCall): Promise<ToolAnswer> {
+  async call(_binding: Binding, resolved: ResolvedTool, call: ToolCall): Promise<UpstreamAnswer> {
     if (!isFoundTool(resolved)) throw unknownTool("");
     const { scope, connectorKey } = resolved.route;
-    const route = resolved.route.state === "open" ? undefined : this.#currentOf(scope, connectorKey);
+    const route = resolved.route.state === "open" ? undefined : this.#currentOf([scope], connectorKey);
     try {
-      return await this.#callOver(route ?? resolved.route, binding, resolved, call);
+      return await this.#callOver(route ?? resolved.route, resolved, call);
     } catch (error) {
       const successor = successorOf(route ?? resolved.route, this.#options.routes);
       const wasSent = !isRemoteConnectorError(error) || error.delivery !== "not_sent";
       if (successor === undefined || wasSent || call.signal.aborted) throw error;
-      return await this.#callOver(successor, binding, resolved, call);
+      return await this.#callOver(successor, resolved, call);
     }
   }
 
   async #callOver(
     route: Route<RemoteMcpClient>,
-    binding: Binding,
     { nativeName, contract }: FoundTool,
     call: ToolCall,
-  ): Promise<ToolAnswer> {
+  ): Promise<UpstreamAnswer> {
     const { reach, routes, clock } = this.#options;
     const { argumentsText, meta, logLevel, onProgress, onNotification } = call;
     const leave = route.enter();
@@ -93,10 +99,9 @@ export class AggregatedDirectory implements ToolDirectory {
       );
       const { result, raw } = await answer;
       const type = result["resultType"];
-      return { raw, era: "modern", resultType: typeof type === "string" ? type : undefined };
+      return { raw, era: route.client.era ?? "modern", resultType: typeof type === "string" ? type : undefined };
     } catch (error) {
-      const scope = reach.scopeOf(binding);
-      if (scope !== undefined) reach.onFailure(route, error);
+      reach.onFailure(route, error);
       throw error === route.signal.reason ? withdrawn(route.connectorKey, answer) : error;
     } finally {
       joined.release();
@@ -104,34 +109,35 @@ export class AggregatedDirectory implements ToolDirectory {
     }
   }
 
-  #currentOf(scope: string, connectorKey: string): Route<RemoteMcpClient> | undefined {
+  #currentOf(scopes: readonly string[], connectorKey: string): Route<RemoteMcpClient> | undefined {
     const route = this.#options.routes.current(connectorKey);
-    return route?.scope === scope ? route : undefined;
+    return route !== undefined && scopes.includes(route.scope) ? route : undefined;
   }
 
   /** The connector's route; one that should be there and is not is waited for. */
   async #routeFor(
-    scope: string,
+    scopes: readonly string[],
     connectorKey: string,
     exposedName: string,
     signal: AbortSignal,
   ): Promise<Route<RemoteMcpClient>> {
     const { reach, routes, clock, wakeBudgetMs } = this.#options;
-    const current = this.#currentOf(scope, connectorKey);
+    const current = this.#currentOf(scopes, connectorKey);
     if (current !== undefined) return current;
-    const isMissing = async () => (await reach.missing(scope)).find((missing) => missing.connectorKey === connectorKey);
+    const isMissing = async () =>
+      (await reach.missing(scopes)).find((missing) => missing.connectorKey === connectorKey);
     if ((await isMissing()) === undefined) throw unknownTool(exposedName);
     let stop = ignore;
     const published = new Promise<Route<RemoteMcpClient>>((resolve) => {
       const look = (): void => {
-        const route = this.#currentOf(scope, connectorKey);
+        const route = this.#currentOf(scopes, connectorKey);
         if (route !== undefined) resolve(route);
       };
       stop = routes.onPublication(look);
       look();
     });
     try {
-      reach.wake(scope, connectorKey);
+      reach.wake(scopes, connectorKey);
       return await within(published, { clock, limitMs: wakeBudgetMs, option: "wakeBudgetMs", signal });
     } catch (error) {
       if (!isRemoteConnectorError(error, "timeout")) throw error;

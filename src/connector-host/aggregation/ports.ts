@@ -6,12 +6,15 @@ import type { Route, RouteTable } from "../routes/index.js";
 
 /** What the directory asks of the host. */
 export interface Reach {
-  /** The scope that a binding reaches; `undefined` when its login has ended, or when it never had one. */
-  scopeOf(binding: Binding): string | undefined;
-  /** Connectors of the scope that should run and have no route, with what they are at. */
-  missing(scope: string): Promise<readonly MissingConnector[]>;
-  /** Has a connector tried now, since a call needs it. */
-  wake(scope: string, connectorKey: string): void;
+  /**
+   * The scopes that a binding reaches: that of its account while its login lasts, and that of the device. Empty: nothing any
+   * more.
+   */
+  scopesOf(binding: Binding): readonly string[];
+  /** Connectors of the scopes that should run and have no route, with what they are at. */
+  missing(scopes: readonly string[]): Promise<readonly MissingConnector[]>;
+  /** Has a connector of one of the scopes tried now, since a call needs it. */
+  wake(scopes: readonly string[], connectorKey: string): void;
   /** Told of every failure of a list or a call, with the route that it went over. */
   onFailure(route: Route<RemoteMcpClient>, error: unknown): void;
 }

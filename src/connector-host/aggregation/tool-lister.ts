@@ -58,13 +58,14 @@ export class ToolLister {
    */
   async list(binding: Binding, signal: AbortSignal): Promise<ToolListing> {
     const { reach, namespaces } = this.#options;
-    const scope = reach.scopeOf(binding);
-    if (scope === undefined) return { tools: [], omitted: [] };
-    const asked = await this.#askAll(scope, signal);
+    const scopes = reach.scopesOf(binding);
+    if (scopes.length === 0) return { tools: [], omitted: [] };
+    const asked = await this.#askAll(scopes, signal);
     // What is missing is worth a word, and not the whole list.
-    const missing = await reach.missing(scope).catch((): readonly MissingConnector[] => []);
+    const missing = await reach.missing(scopes).catch((): readonly MissingConnector[] => []);
     signal.throwIfAborted();
-    if (reach.scopeOf(binding) !== scope) return { tools: [], omitted: [] };
+    const left = reach.scopesOf(binding);
+    if (scopes.some((scope) => !left.includes(scope))) return this.list(binding, signal);
     const { named, omitted, failures, answered } = this.#gather(asked);
     if (failures.length > 0 && answered === 0) throw failures[0];
     for (const { connectorKey, state } of missing) omitted.push({ connectorKey, reason: state });
@@ -73,12 +74,12 @@ export class ToolLister {
     return { tools, omitted };
   }
 
-  async #askAll(scope: string, signal: AbortSignal): Promise<AskedRoute[]> {
+  async #askAll(scopes: readonly string[], signal: AbortSignal): Promise<AskedRoute[]> {
     const { routes: table, listBudgetMs } = this.#options;
     // One signal for all: its listeners are as many as routes, which is no leak.
     const joined = joinSignals(signal);
     setMaxListeners(0, joined.signal);
-    const routes = table.list().filter((route) => route.scope === scope);
+    const routes = table.list().filter((route) => scopes.includes(route.scope));
     const budget = { limitMs: listBudgetMs, option: "listBudgetMs", signal: joined.signal };
     return mapLimited(routes, ROUTES_AT_ONCE, async (route) => ({
       route,

@@ -1,4 +1,4 @@
-import type { ModernStreamableHTTPClient } from "../../modern-client/index.js";
+import type { McpClient } from "../../connect/index.js";
 import type { BindingContract } from "../release/index.js";
 
 /**
@@ -20,10 +20,27 @@ export interface RemoteMcpClientRequest {
 }
 
 /**
- * A client for one connector, as far as activation and calls need one. Every call takes a `signal`, and an `admit` that has
- * the last word before the first byte leaves. `close` is bounded and may be called again.
+ * A client for one connector, as far as the host needs one. Every call takes a `signal`, and an `admit` that has the last
+ * word before the first byte leaves. `close` is bounded and may be called again.
  */
-export type RemoteMcpClient = Pick<ModernStreamableHTTPClient, "discover" | "listAllTools" | "callTool" | "close">;
+export interface RemoteMcpClient extends Pick<
+  McpClient,
+  | "callTool"
+  | "close"
+  | "complete"
+  | "discover"
+  | "getPrompt"
+  | "listAllTools"
+  | "listen"
+  | "listPrompts"
+  | "listResources"
+  | "listResourceTemplates"
+  | "readResource"
+  | "request"
+> {
+  /** The era that its server speaks; left out, the modern one. */
+  readonly era?: McpClient["era"] | undefined;
+}
 
 /** The physical path to remote connectors: the one place that knows where they are and what authorizes a request. */
 export interface RemoteMcpClientFactory {

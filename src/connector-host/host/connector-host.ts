@@ -319,14 +319,16 @@ export class ConnectorHost {
       config: this.#config,
       routes: this.#routes,
       statuses: this.#statuses,
-      scopeOf: (binding) => this.#scopeOf(binding),
-      wake: (scope, key) => this.#controller.probe(scope, [key]),
+      scopesOf: (binding) => this.#scopesOf(binding),
+      wake: (scopes, key) => {
+        for (const scope of scopes) this.#controller.probe(scope, [key]);
+      },
       onFailure: (route, error) => this.#faults.onRequest(route, error),
     });
   }
 
-  #scopeOf({ login }: Binding): string | undefined {
-    return login !== undefined && this.#logins.isCurrent(login) ? accountScope(login.accountId) : undefined;
+  #scopesOf({ login }: Binding): readonly string[] {
+    return login !== undefined && this.#logins.isCurrent(login) ? [accountScope(login.accountId)] : [];
   }
 
   #onPublication(changes: readonly PublicationChange<RemoteMcpClient>[]): void {
@@ -334,7 +336,7 @@ export class ConnectorHost {
     for (const { previous, current } of changes) {
       for (const route of [previous, current]) if (route !== undefined) scopes.add(route.scope);
     }
-    this.#server?.notifyToolsChanged((binding) => scopes.has(this.#scopeOf(binding) ?? ""));
+    this.#server?.notifyToolsChanged((binding) => this.#scopesOf(binding).some((scope) => scopes.has(scope)));
     this.#feed.announce(changes);
   }
 }

@@ -11,16 +11,23 @@ export interface ServedParts {
   readonly config: ConnectorHostConfig;
   readonly routes: RouteTable<RemoteMcpClient>;
   readonly statuses: StatusReader;
-  /** The scope whose routes an agent sees; `undefined` when its login is over. */
-  readonly scopeOf: (binding: Binding) => string | undefined;
+  /** The scopes whose routes an agent sees. */
+  readonly scopesOf: (binding: Binding) => readonly string[];
   /** A call needs a connector that has no route. */
-  readonly wake: (scope: string, key: string) => void;
+  readonly wake: (scopes: readonly string[], key: string) => void;
   /** A list or a call over a route failed. */
   readonly onFailure: (route: Route<RemoteMcpClient>, error: unknown) => void;
 }
 
 /** Starts the local server on a host's routes. Rejects with `listen_failed` when the port is taken. */
-export function serveAgents({ config, routes, statuses, scopeOf, wake, onFailure }: ServedParts): Promise<LocalServer> {
+export function serveAgents({
+  config,
+  routes,
+  statuses,
+  scopesOf,
+  wake,
+  onFailure,
+}: ServedParts): Promise<LocalServer> {
   const { clock, installed, listBudgetMs, localServer, logger, naming, wakeBudgetMs, contracts } = config;
   const namespaces = buildNamespaceTable(naming, installed.keys);
   for (const diagnostic of namespaces.diagnostics) logger.warn("Connectors share a namespace.", { ...diagnostic });
@@ -31,7 +38,7 @@ export function serveAgents({ config, routes, statuses, scopeOf, wake, onFailure
     listBudgetMs,
     wakeBudgetMs,
     contracts,
-    reach: { scopeOf, missing: (scope) => statuses.missing(scope), wake, onFailure },
+    reach: { scopesOf, missing: (scopes) => statuses.missing(scopes), wake, onFailure },
   });
   const onFault = (error: unknown): void => logger.error("A fault while serving an agent.", { error });
   return createLocalServer({ onFault, ...localServer, directory, clock });

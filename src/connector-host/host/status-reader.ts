@@ -50,9 +50,9 @@ export class StatusReader {
    * Connectors that should run and have no route; before the account's first snapshot, all of them, since it is not known
    * yet which should.
    */
-  async missing(scope: string): Promise<readonly MissingConnector[]> {
+  async missing([scope]: readonly string[]): Promise<readonly MissingConnector[]> {
     const { keys, isPublished } = this.#options;
-    if (keys.every((key) => isPublished(scope, key))) return [];
+    if (scope === undefined || keys.every((key) => isPublished(scope, key))) return [];
     const statuses = await this.all(scope);
     return statuses.filter((status) => !isPublished(scope, status.connectorKey) && MISSED.has(status.state));
   }

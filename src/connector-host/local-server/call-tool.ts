@@ -21,7 +21,7 @@ import type { Answer, Exchange } from "./exchange.js";
 import { endError, failedAnswer } from "./failed-answer.js";
 import { fitResult } from "./fit-result.js";
 import type { LocalServerConfig } from "./options.js";
-import type { ResolvedTool, ToolAnswer, ToolCall } from "./ports.js";
+import type { ResolvedTool, UpstreamAnswer, ToolCall } from "./ports.js";
 import { refusedAnswer } from "./refused-answer.js";
 
 /** A `tools/call` of either era. */
@@ -63,7 +63,7 @@ export async function callTool(
   }
   const refusal = request.headers && checkParameterHeaders(request.headers, tool.contract, read.args, id);
   if (refusal !== undefined) return refusedAnswer(refusal);
-  let calling: Promise<ToolAnswer> | undefined;
+  let calling: Promise<UpstreamAnswer> | undefined;
   try {
     calling = config.directory.call(binding, tool, toolCall(config, exchange, request, read.argumentsText));
     const fitted = fitResult(await calling, request.era);

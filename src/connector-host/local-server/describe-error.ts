@@ -30,9 +30,11 @@ const BAD_REQUEST: ReadonlySet<number> = new Set([
 
 /** Failures that lie in what the agent sent. */
 const AGENT_FAULTS: ReadonlySet<string> = new Set([
+  "ambiguous_resource",
   "invalid_argument",
   "invalid_tool",
   "unknown_connector",
+  "unknown_prompt",
   "unknown_tool",
 ]);
 

@@ -1,6 +1,6 @@
 import { scanObject } from "../../protocol/index.js";
 import { changeMembers } from "../../serving/index.js";
-import type { ToolAnswer } from "./ports.js";
+import type { UpstreamAnswer } from "./ports.js";
 
 /** A call's result as an agent of one era may get it, or the kind of result that it can't get. */
 export type FittedResult =
@@ -23,7 +23,7 @@ const CLOSE_BRACE = 0x7d;
  * A modern result of another kind than `complete` asks for a continuation that nobody here offers: it is undeliverable.
  * Source: 2026-07-28, Overview, ResultType; Tools, Structured Content; 2025-11-25, Tools, Structured Content.
  */
-export function fitResult(answer: ToolAnswer, agentEra: "modern" | "legacy"): FittedResult {
+export function fitResult(answer: UpstreamAnswer, agentEra: "modern" | "legacy"): FittedResult {
   const { raw, era, resultType } = answer;
   if (era === "legacy") return fits(agentEra === "legacy" ? raw : withResultType(raw, resultType));
   if (resultType !== undefined && resultType !== COMPLETE) return { kind: "undeliverable", resultType };

@@ -8,7 +8,7 @@ export {
   type Invocation,
   type OmittedConnector,
   type ResolvedTool,
-  type ToolAnswer,
+  type UpstreamAnswer,
   type ToolCall,
   type ToolDirectory,
   type ToolListing,

@@ -52,26 +52,30 @@ export interface ResolvedTool {
   readonly contract: ToolContract;
 }
 
-/** One call of a tool. */
-export interface ToolCall {
-  /** The arguments as the agent wrote them: the text of a JSON object. `undefined` when it sent none. */
-  readonly argumentsText: string | undefined;
+/** What every request that travels on to a connector carries. */
+export interface ForwardedRequest {
   /** What of the agent's `_meta` may travel on. Neither reserved keys nor the product's are in it. */
   readonly meta: JsonObject;
   /** The least level of the log messages that the agent asked for; `undefined`: it must get none. */
   readonly logLevel: LogLevel | undefined;
   /** Aborted when the agent leaves, its binding or the server ends, or the deadline passed. Settle soon after. */
   readonly signal: AbortSignal;
-  /** When the call must have ended, in milliseconds on the server's clock. */
+  /** When the request must have ended, in milliseconds on the server's clock. */
   readonly deadline: number;
   /** Told of upstream progress. Absent when the agent asked for none. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** Told of the upstream's other notifications of this call. Absent when the agent would get none of them. */
+  /** Told of the upstream's other notifications of this request. Absent when the agent would get none of them. */
   readonly onNotification?: ((notification: Notification) => void) | undefined;
 }
 
-/** The result of a call. */
-export interface ToolAnswer {
+/** One call of a tool. */
+export interface ToolCall extends ForwardedRequest {
+  /** The arguments as the agent wrote them: the text of a JSON object. `undefined` when it sent none. */
+  readonly argumentsText: string | undefined;
+}
+
+/** A result of a connector's server. */
+export interface UpstreamAnswer {
   /** The upstream's result object, byte for byte. */
   readonly raw: Uint8Array;
   /** The era of the connection that it came over: it says which members mean something. */
@@ -79,6 +83,67 @@ export interface ToolAnswer {
   /** The result's own `resultType`; `undefined` when it has none. */
   readonly resultType: string | undefined;
 }
+
+/** Prompts, resources or templates as agents see them. A list with omissions is an answer. */
+export interface EntryListing {
+  /** Whole definitions as JSON text, in the order to be shown; the same order for the same entries. */
+  readonly entries: readonly string[];
+  readonly omitted: readonly OmittedConnector[];
+}
+
+/** The prompts of all connectors in reach that are opened for them, named like tools. */
+export interface PromptDirectory {
+  /** Rejects only when no connector at all could be listed. */
+  list(binding: Binding, signal: AbortSignal): Promise<EntryListing>;
+  /** Rejects with `unknown_prompt` for a name that belongs to nothing in the binding's reach. */
+  get(binding: Binding, exposedName: string, request: PromptRequest): Promise<UpstreamAnswer>;
+}
+
+export interface PromptRequest extends ForwardedRequest {
+  /** As for tools. */
+  readonly argumentsText: string | undefined;
+}
+
+/** The resources of all connectors in reach that are opened for them, under their servers' own URIs. */
+export interface ResourceDirectory {
+  /** Rejects only when no connector at all could be listed. */
+  list(binding: Binding, signal: AbortSignal): Promise<EntryListing>;
+  listTemplates(binding: Binding, signal: AbortSignal): Promise<EntryListing>;
+  /**
+   * Rejects with `resource_not_found` for a URI that no connector in reach owns, and with `ambiguous_resource`, which names the
+   * owners, for one that several do.
+   */
+  read(binding: Binding, uri: string, request: ResourceRequest): Promise<UpstreamAnswer>;
+  /**
+   * Has `onUpdated` called whenever the owner says that the resource changed, until `signal` fires. Resolves when the owner
+   * takes part. Rejects as `read` does, and with `unsupported` when the owner's server has no subscriptions.
+   */
+  subscribe(binding: Binding, uri: string, watch: ResourceWatch): Promise<void>;
+}
+
+export interface ResourceRequest extends ForwardedRequest {
+  /** The owner that the agent chose among several. */
+  readonly connectorKey?: string | undefined;
+}
+
+export interface ResourceWatch {
+  readonly signal: AbortSignal;
+  readonly onUpdated: () => void;
+  /** The owner that the agent chose among several. */
+  readonly connectorKey?: string | undefined;
+}
+
+/** What is to be completed. */
+export interface CompletionRequest extends ForwardedRequest {
+  readonly ref: CompletionReference;
+  readonly argument: { readonly name: string; readonly value: string };
+  readonly context: JsonObject | undefined;
+}
+
+/** An exposed prompt, or a resource template by its URI. */
+export type CompletionReference =
+  | { readonly type: "ref/prompt"; readonly name: string }
+  | { readonly type: "ref/resource"; readonly uri: string };
 
 /**
  * Everything that the local server knows of connectors. The host implements it.
@@ -93,7 +158,13 @@ export interface ToolDirectory {
   /** Rejects with `unknown_tool` for a name that belongs to nothing in the binding's reach. */
   resolve(binding: Binding, exposedName: string, signal: AbortSignal): Promise<ResolvedTool>;
   /** `tool` is the object that `resolve` gave for this call. */
-  call(binding: Binding, tool: ResolvedTool, call: ToolCall): Promise<ToolAnswer>;
+  call(binding: Binding, tool: ResolvedTool, call: ToolCall): Promise<UpstreamAnswer>;
   /** Text for the model about the connectors in reach; `undefined` for none. */
   instructions?(binding: Binding): string | undefined;
+  /** Left out: the server offers no prompts. */
+  readonly prompts?: PromptDirectory | undefined;
+  /** Left out: the server offers no resources. */
+  readonly resources?: ResourceDirectory | undefined;
+  /** Left out: the server completes nothing. Rejects as the reference's own `get` or `read` does. */
+  complete?(binding: Binding, request: CompletionRequest): Promise<UpstreamAnswer>;
 }

@@ -3,7 +3,7 @@ import type {
   Binding,
   OmittedConnector,
   ResolvedTool,
-  ToolAnswer,
+  UpstreamAnswer,
   ToolCall,
   ToolDirectory,
   ToolListing,
@@ -11,7 +11,7 @@ import type {
 import { EMPTY_CONTRACT, readToolContract } from "../../../../src/protocol/index.js";
 
 /** What a fixed tool does when it is called. */
-export type Run = (call: ToolCall, binding: Binding) => Promise<ToolAnswer>;
+export type Run = (call: ToolCall, binding: Binding) => Promise<UpstreamAnswer>;
 
 interface FixedTool extends ResolvedTool {
   readonly definition: string;
@@ -55,7 +55,7 @@ export class FixedDirectory implements ToolDirectory {
     });
   }
 
-  call(binding: Binding, tool: ResolvedTool, call: ToolCall): Promise<ToolAnswer> {
+  call(binding: Binding, tool: ResolvedTool, call: ToolCall): Promise<UpstreamAnswer> {
     for (const [name, known] of this.#tools) {
       if (known !== tool) continue;
       this.calls.push({ name, call, binding });
@@ -70,13 +70,13 @@ export class FixedDirectory implements ToolDirectory {
 }
 
 /** A result from its JSON text. */
-export function answerOf(text: string, era: ToolAnswer["era"] = "modern"): ToolAnswer {
+export function answerOf(text: string, era: UpstreamAnswer["era"] = "modern"): UpstreamAnswer {
   const { resultType }: { resultType?: string } = JSON.parse(text);
   return { raw: Buffer.from(text), era, resultType };
 }
 
 /** A tool that answers with one fixed text. */
-export function says(text: string, era?: ToolAnswer["era"]): Run {
+export function says(text: string, era?: UpstreamAnswer["era"]): Run {
   return async () => answerOf(text, era);
 }
 

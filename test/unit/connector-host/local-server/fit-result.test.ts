@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fitResult } from "../../../../src/connector-host/local-server/fit-result.js";
-import type { ToolAnswer } from "../../../../src/connector-host/local-server/index.js";
+import type { UpstreamAnswer } from "../../../../src/connector-host/local-server/index.js";
 
-function answer(text: string, era: ToolAnswer["era"]): ToolAnswer {
+function answer(text: string, era: UpstreamAnswer["era"]): UpstreamAnswer {
   const { resultType }: { resultType?: string } = JSON.parse(text);
   return { raw: Buffer.from(text), era, resultType };
 }
 
-function fitted(text: string, era: ToolAnswer["era"], agentEra: ToolAnswer["era"]): string {
+function fitted(text: string, era: UpstreamAnswer["era"], agentEra: UpstreamAnswer["era"]): string {
   const result = fitResult(answer(text, era), agentEra);
   if (result.kind !== "fits") throw new Error(`undeliverable: ${result.resultType}`);
   return Buffer.from(result.raw).toString("utf8");
