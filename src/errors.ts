@@ -115,6 +115,10 @@ export interface ErrorDetails {
   no_progress: { readonly method: string; readonly pages: number };
   /** No tool in reach has this name. */
   unknown_tool: { readonly tool: string };
+  /** The tool, prompt or resource is switched off for agents, by its permission or by the host's globs. */
+  not_permitted: { readonly connectorKey: string };
+  /** Each call of the tool needs an approval, and nobody is there to give one. */
+  approval_required: { readonly connectorKey: string };
   /** No prompt in reach has this name. */
   unknown_prompt: { readonly prompt: string };
   /** Several connectors own a resource of this URI. Choose one of them. */

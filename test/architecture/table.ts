@@ -111,6 +111,13 @@ export const TABLE: Readonly<Record<string, FolderRule>> = {
     packages: [],
     internal: true,
   },
+  "connector-host/permissions": {
+    imports: ROOTS,
+    typesOf: ["connector-host/registration", "connector-host/routes"],
+    packages: ["picomatch"],
+    pure: true,
+    internal: true,
+  },
   "connector-host/local-server": { imports: [...BASE, "serving"], packages: [], internal: true },
   "connector-host/activation": {
     imports: [...BASE, "modern-client", "connector-host/factories", "connector-host/release", "connector-host/routes"],

@@ -33,6 +33,7 @@ const AGENT_FAULTS: ReadonlySet<string> = new Set([
   "ambiguous_resource",
   "invalid_argument",
   "invalid_tool",
+  "not_permitted",
   "unknown_connector",
   "unknown_prompt",
   "unknown_tool",
@@ -101,6 +102,7 @@ function peerError(
 
 /** What may be told of the details of each code. Of a code that is not here, nothing. */
 const FACTS: { readonly [C in ErrorCode]?: (details: ErrorDetails[C]) => JsonObject } = {
+  approval_required: ({ connectorKey }) => ({ connectorKey }),
   authorization_required: ({ connectorKey, reauthorize }) => ({ connectorKey, reauthorize }),
   cancelled: ({ reason }) => ({ reason }),
   input_required: ({ capability }) => ({ capability }),
@@ -108,6 +110,7 @@ const FACTS: { readonly [C in ErrorCode]?: (details: ErrorDetails[C]) => JsonObj
   invalid_tool: ({ tool }) => ({ tool }),
   limit_exceeded: ({ option, limit }) => ({ option, limit }),
   not_admitted: ({ reason }) => ({ reason }),
+  not_permitted: ({ connectorKey }) => ({ connectorKey }),
   peer_error: ({ retryAfter, httpStatus }) => ({ ...retryFacts(retryAfter), httpStatus }),
   relay_refused: ({ reason }) => ({ reason }),
   route_unavailable: ({ connectorKey, state, nextAttemptAt }) => ({ connectorKey, state, nextAttemptAt }),
