@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 /** Thousands of stories each: too slow for tests that are run all the time. */
@@ -5,6 +6,8 @@ const MODELS = "test/unit/**/*.{model,property}.test.ts";
 
 export default defineConfig({
   test: {
+    // Most tests wait for sockets and processes: one worker, which is the rule on two cores, would leave half of both idle.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     reporters: ["default", "./scripts/rules/test-report-reporter.mjs", "./test/support/closing-line-reporter.ts"],
     projects: [
       {
