@@ -16,7 +16,7 @@ function permissionsOf(rules: Record<string, Rules>, globs = {}) {
 
 describe("H-31: the permission of a tool", () => {
   const rules: Record<string, Rules> = {
-    files: { newTools: "off", permissions: { read: "allow", write: "ask", constructor: "off" } },
+    files: { newTools: "off", permissions: { read: "allow", write: "ask" } },
     mail: { newTools: "allow", permissions: { send: "off" } },
   };
 
