@@ -185,6 +185,18 @@ export interface ErrorDetails {
   invalid_release: { readonly member: string; readonly reason: string };
   /** A registered server, or a managed program, is refused. `member` names the place. */
   invalid_registration: { readonly member: string; readonly reason: string };
+  /**
+   * A registered server, or a managed program, can't be started: what its definition refers to can't be had. `member` is the place
+   * of the reference, `name` that of the secret or the variable. `reason` is `missing`, `unreadable` (the cause says why), or
+   * `unusable` for a text that can't be handed on. No value is ever shown.
+   */
+  unresolved_reference: {
+    readonly connectorKey: string;
+    readonly member: string;
+    readonly source: "secret" | "environment";
+    readonly name: string;
+    readonly reason: "missing" | "unreadable" | "unusable";
+  };
   /** Two connectors have the same key. `places` names both, as whoever joined them called them. */
   duplicate_connector: { readonly connectorKey: string; readonly places: readonly [string, string] };
   /** The requests that a scripted server received were not those of its script. Each is described without its values. */
@@ -211,6 +223,7 @@ export interface ErrorDetails {
   route_unavailable: {
     readonly connectorKey: string;
     readonly state: string;
+    readonly since?: number | undefined;
     readonly nextAttemptAt?: number | undefined;
   };
 }

@@ -1,4 +1,4 @@
-import { refuseUnknownOptions } from "../options.js";
+import { choiceOption, refuseUnknownOptions } from "../options.js";
 import type {
   JsonObject,
   Notification,
@@ -13,6 +13,8 @@ import { type DeadlineOptions, type Deadlines, resolveDeadlines, type SettledLis
 export interface LegacyCallOptions extends RequestOptions, DeadlineOptions {
   /** Means nothing to these servers, which know no headers; taken so that both clients are called alike. */
   readonly contract?: ToolContract | undefined;
+  /** Nothing that these servers answer is checked against its tool's schema; taken for the same reason. */
+  readonly outputCheck?: "report" | "enforce" | "off" | undefined;
   /** Told how the call ended, with the verdict that {@link deliveryOf} gives: once, also for an abort. */
   readonly onSettled?: SettledListener | undefined;
 }
@@ -44,6 +46,7 @@ const OPTION_NAMES: readonly (keyof (LegacyCallOptions & WithDetail))[] = [
   "onNotification",
   "onProgress",
   "onSettled",
+  "outputCheck",
   "signal",
   "totalTimeoutMs",
 ];
@@ -54,6 +57,7 @@ export function resolveLegacyCallOptions(
   fallback: Deadlines,
 ): LegacyCallConfig {
   refuseUnknownOptions(options, OPTION_NAMES);
+  choiceOption("outputCheck", options.outputCheck, ["report", "enforce", "off"]);
   return {
     ...resolveDeadlines(options, fallback),
     signal: options.signal,

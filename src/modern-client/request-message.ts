@@ -35,7 +35,7 @@ const NAMED_BY: ReadonlyMap<string, string> = new Map([
 
 const VISIBLE = /^[!-~]+$/;
 
-/** Prepares a request of any method. Throws `invalid_argument` (`not_sent`) for what can't be sent. */
+/** Prepares a request of any method; outermost params given as {@link RawJson} keep their text. Throws `invalid_argument` (`not_sent`) for what can't be sent. */
 export function prepareRequest(method: string, params: JsonObject = {}, meta?: JsonObject): OutgoingRequest {
   checkMessage(method, params);
   const { _meta: own, inputResponses, requestState, ...members } = params;
@@ -45,11 +45,23 @@ export function prepareRequest(method: string, params: JsonObject = {}, meta?: J
   if (nameMember !== undefined && typeof name !== "string") refuseArgument(`params.${nameMember}`, "must be a string");
   return {
     method,
-    paramsJson: encodeJson("params", members).slice(1, -1),
+    paramsJson: encodeMembers(members),
     name: typeof name === "string" ? name : undefined,
     meta: own === undefined ? meta : { ...own, ...meta },
     input: readInput(inputResponses, requestState),
   };
+}
+
+function encodeMembers(params: JsonObject): string {
+  if (!Object.values(params).some((value) => value instanceof RawJson))
+    return encodeJson("params", params).slice(1, -1);
+  const members: string[] = [];
+  for (const [name, value] of Object.entries(params)) {
+    if (value === undefined) continue;
+    const text = value instanceof RawJson ? value.text : encodeJson(`params.${name}`, value);
+    members.push(`${JSON.stringify(name)}:${text}`);
+  }
+  return members.join(",");
 }
 
 /** A notification, encoded. */

@@ -44,7 +44,7 @@ export {
   type ResourceParams,
   resourceParams,
 } from "./method-params.js";
-export { recogniseMissing } from "./missing-resource.js";
+export { recogniseMissing, shownUri } from "./missing-resource.js";
 export { parseJson } from "./parse-json.js";
 export { plainText } from "./plain-text.js";
 export {

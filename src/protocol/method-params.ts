@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from "./json-rpc.js";
+import { RawJson } from "./raw-json.js";
 import { refuseArgument } from "./refuse-argument.js";
 
 /** Which page of a list: the `nextCursor` of the page before. `""` is a cursor; `null` and absent ask for the first page. */
@@ -12,8 +13,8 @@ export interface ResourceParams {
 
 export interface PromptParams {
   readonly name: string;
-  /** The prompt's arguments: strings, by name. */
-  readonly arguments?: Readonly<Record<string, string>> | undefined;
+  /** The prompt's arguments: strings, by name. As {@link RawJson} their text is sent as it is. */
+  readonly arguments?: Readonly<Record<string, string>> | RawJson | undefined;
 }
 
 /** What is to be completed. Source: 2025-11-25 and 2026-07-28, Completion, Requesting Completions. */
@@ -38,6 +39,7 @@ export function resourceParams(params: ResourceParams): JsonObject {
 
 export function promptParams(params: PromptParams): JsonObject {
   const { name, arguments: args } = checked(params);
+  if (args instanceof RawJson && !isJsonObject(args.value)) refuseArgument("arguments", "must be an object");
   return args === undefined ? { name } : { name, arguments: args };
 }
 

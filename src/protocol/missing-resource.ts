@@ -20,7 +20,7 @@ export function recogniseMissing(error: RemoteConnectorError, uri: string): Remo
   });
 }
 
-/** A URI of any scheme without userinfo and what follows a question mark. */
-function shownUri(uri: string): string {
+/** A URI of any scheme as errors show it: without userinfo and what follows a question mark. */
+export function shownUri(uri: string): string {
   return plainText(uri.replace(/\/\/[^/?#]*@/, "//").replace(/\?.*$/s, "?…"), 1_024);
 }

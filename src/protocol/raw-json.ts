@@ -27,7 +27,6 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const COMMA = 0x2c;
 
-const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
@@ -41,10 +40,11 @@ export function scanObject(json: Uint8Array, start = 0): RawObject | undefined {
   if (open === undefined) return undefined;
   const members: RawMember[] = [];
   let end = open + 1;
-  for (const { start: nameStart, nameEnd, value } of memberPlaces(json, open)) {
-    members.push({ name: nameOf(json, nameStart, nameEnd), start: nameStart, value });
-    end = value.end;
-  }
+  forEachMember(json, open, (nameStart, nameEnd, valueStart, valueEnd) => {
+    const name = nameOf(json, nameStart, nameEnd);
+    members.push({ name, start: nameStart, value: { start: valueStart, end: valueEnd } });
+    end = valueEnd;
+  });
   return { members, start: open, end: Math.min(skipSpace(json, end) + 1, json.length) };
 }
 
@@ -110,20 +110,18 @@ export class RawJson {
   }
 }
 
-/** Where a member stands, before anything of it is decoded. */
-interface MemberPlace {
-  readonly start: number;
-  readonly nameEnd: number;
-  readonly value: ByteRange;
-}
-
-function* memberPlaces(json: Uint8Array, open: number): Generator<MemberPlace> {
+/** Tells where each member stands, before anything of it is decoded. No generator: lines of agents and servers go through here. */
+function forEachMember(
+  json: Uint8Array,
+  open: number,
+  visit: (nameStart: number, nameEnd: number, valueStart: number, valueEnd: number) => void,
+): void {
   let at = skipSpace(json, open + 1);
   while (at < json.length && json[at] !== CLOSE_BRACE) {
     const nameEnd = endOfString(json, at);
     const valueStart = skipSpace(json, skipSpace(json, nameEnd) + 1);
     const valueEnd = endOfValue(json, valueStart);
-    yield { start: at, nameEnd, value: { start: valueStart, end: valueEnd } };
+    visit(at, nameEnd, valueStart, valueEnd);
     at = skipSpace(json, valueEnd);
     if (json[at] === COMMA) at = skipSpace(json, at + 1);
   }
@@ -132,20 +130,31 @@ function* memberPlaces(json: Uint8Array, open: number): Generator<MemberPlace> {
 function lastMemberNamed(json: Uint8Array, start: number, name: string): ByteRange | undefined {
   const open = openingBrace(json, start);
   if (open === undefined) return undefined;
-  const bytes = encoder.encode(name);
-  // A name with a lone surrogate has no UTF-8 form, and can only be written with an escape.
-  const literal = decoder.decode(bytes) === name ? bytes : undefined;
+  const isPlain = PLAIN_NAME.test(name);
   let last: ByteRange | undefined;
-  for (const { start: nameStart, nameEnd, value } of memberPlaces(json, open)) {
-    const quoted = json.subarray(nameStart, nameEnd);
-    const isNamed = quoted.includes(BACKSLASH)
-      ? nameOf(json, nameStart, nameEnd) === name
-      : literal !== undefined &&
-        quoted.length === literal.length + 2 &&
-        literal.every((byte, i) => byte === quoted[i + 1]);
-    if (isNamed) last = value;
-  }
+  forEachMember(json, open, (nameStart, nameEnd, valueStart, valueEnd) => {
+    const isNamed = isPlain ? isPlainName(json, nameStart, nameEnd, name) : nameOf(json, nameStart, nameEnd) === name;
+    if (isNamed) last = { start: valueStart, end: valueEnd };
+  });
   return last;
+}
+
+/** Names whose characters are single bytes, and need no escape. */
+const PLAIN_NAME = /^[ !#-[\]-~]*$/;
+
+/** Whether the name between these quotes is `name`, which is a plain one. */
+function isPlainName(json: Uint8Array, start: number, end: number, name: string): boolean {
+  const length = end - start - 2;
+  // An escape takes more bytes than what it stands for.
+  if (length > name.length) return hasEscape(json, start, end) && nameOf(json, start, end) === name;
+  if (length < name.length) return false;
+  for (let i = 0; i < length; i += 1) if (json[start + 1 + i] !== name.charCodeAt(i)) return false;
+  return true;
+}
+
+function hasEscape(json: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at += 1) if (json[at] === BACKSLASH) return true;
+  return false;
 }
 
 function openingBrace(json: Uint8Array, start: number): number | undefined {

@@ -8,7 +8,7 @@ export { classifyModernRequest, type ModernCall } from "./modern-request.js";
 export { checkParameterHeaders } from "./parameter-headers.js";
 export { type BodyReading, readBody } from "./read-body.js";
 export { type Refusal, refuse, refuseHeader, refuseMethod, refuseParams } from "./refusal.js";
-export { type LogLevel, type RequestMeta } from "./request-meta.js";
+export { isLogLevel, type LogLevel, reachesLevel, type RequestMeta } from "./request-meta.js";
 export { errorLine, notificationLine, resultLine } from "./response-body.js";
 export { addMissingMembers, changeMembers } from "./splice.js";
 export { type SseOutcome, SseWriter } from "./sse-writer.js";

@@ -34,6 +34,8 @@ export type ModernRequest = ModernCall | ModernNotification | Refusal;
  * Judges one POST of revision 2026-07-28: media types, JSON, the kind of message, the version, the rest of `_meta`, the
  * other mirrored headers, in this order. The first fault found decides. Pure; never throws.
  *
+ * Without `headers`, as over a stream of lines, nothing is mirrored: only the body is judged.
+ *
  * What it does not know, the server checks afterwards: whether it has the method (404, `-32601`), and the parameter
  * headers of a tool ({@link checkParameterHeaders}).
  *
@@ -50,14 +52,14 @@ export type ModernRequest = ModernCall | ModernNotification | Refusal;
  * Source: 2026-07-28, Streamable HTTP, Sending Messages, Request Metadata; Overview, `_meta`; Versioning.
  */
 export function classifyModernRequest(
-  headers: HeaderFields,
+  headers: HeaderFields | undefined,
   body: Uint8Array,
   supportedVersions: readonly string[],
 ): ModernRequest {
-  if (!hasJsonContent(headers)) {
+  if (headers !== undefined && !hasJsonContent(headers)) {
     return refuse(415, undefined, RpcCode.invalidRequest, "Content-Type must be application/json");
   }
-  if (!acceptsBothAnswers(headers)) {
+  if (headers !== undefined && !acceptsBothAnswers(headers)) {
     const reason = "Accept must list application/json and text/event-stream";
     return refuse(406, undefined, RpcCode.invalidRequest, reason);
   }
@@ -92,7 +94,7 @@ function requestIdOf(value: unknown): RequestId | undefined {
 }
 
 function classifyRequest(
-  headers: HeaderFields,
+  headers: HeaderFields | undefined,
   message: { readonly id: RequestId; readonly method: string; readonly params: unknown },
   supportedVersions: readonly string[],
 ): ModernRequest {
@@ -105,13 +107,14 @@ function classifyRequest(
     return refuseParams(id, named.reason);
   }
   const { members, protocolVersion } = named;
-  const mismatch = checkVersionHeader(headers, id, protocolVersion);
+  const mismatch = headers && checkVersionHeader(headers, id, protocolVersion);
   if (mismatch !== undefined) return mismatch;
   if (!supportedVersions.includes(protocolVersion)) return refuseVersion(id, protocolVersion, supportedVersions);
   const read = readRequestMeta(members, protocolVersion);
   if (read.kind === "invalid") return refuseParams(id, read.reason);
   const { meta } = read;
-  return checkMethodHeaders(headers, { id, method, params }) ?? { kind: "request", id, method, params, meta };
+  const unmirrored = headers && checkMethodHeaders(headers, { id, method, params });
+  return unmirrored ?? { kind: "request", id, method, params, meta };
 }
 
 /**

@@ -5,6 +5,11 @@ const LOG_LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+/** Whether a message of `level` is for somebody who asked for `least` and above. What is no level is for nobody. */
+export function reachesLevel(level: unknown, least: LogLevel): boolean {
+  return isLogLevel(level) && LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(least);
+}
+
 /** What every modern request says of itself in `params._meta`. */
 export interface RequestMeta {
   readonly protocolVersion: string;
@@ -70,6 +75,7 @@ function isImplementation(value: unknown): value is JsonObject {
   return isJsonObject(value) && typeof value["name"] === "string" && typeof value["version"] === "string";
 }
 
-function isLogLevel(value: unknown): value is LogLevel {
+/** Whether a value is one of the levels. */
+export function isLogLevel(value: unknown): value is LogLevel {
   return LOG_LEVELS.some((level) => level === value);
 }

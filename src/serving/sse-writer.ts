@@ -5,6 +5,11 @@ export interface SseWriterOptions {
   readonly maxBufferedBytes: number;
 }
 
+export interface SseMessageOptions {
+  readonly droppable?: boolean | undefined;
+  readonly id?: string | undefined;
+}
+
 /** What became of a message. `cut`: too much was unsent, so that the connection was ended. */
 export type SseOutcome = "sent" | "dropped" | "cut" | "closed";
 
@@ -38,16 +43,32 @@ export class SseWriter {
     return this.#response.destroyed || this.#response.writableEnded;
   }
 
-  /** Sends one message. Say `droppable` of a notification that the caller can do without. */
-  send(message: string | Uint8Array, options: { readonly droppable?: boolean | undefined } = {}): SseOutcome {
+  /** Bytes that the reader has not taken yet. */
+  get unsentBytes(): number {
+    return this.#response.writableLength;
+  }
+
+  /**
+   * Sends one message. Say `droppable` of a notification that the caller can do without. With an `id`, which must have no
+   * line breaks, the reader can say later how far it came.
+   */
+  send(message: string | Uint8Array, options: SseMessageOptions = {}): SseOutcome {
     if (this.closed) return "closed";
     if (this.#response.writableLength > this.#maxBufferedBytes) {
       if (options.droppable === true) return "dropped";
       this.#response.destroy();
       return "cut";
     }
-    this.#response.write(encodeEvent(message));
+    this.#response.write(encodeEvent(message, options.id));
     return "sent";
+  }
+
+  /**
+   * Sends an event without a message, which lets the reader come back to this place, `retryMs` after it lost the stream.
+   * Source: 2025-11-25, Transports, Sending Messages to the Server.
+   */
+  prime(id: string, retryMs: number): void {
+    if (!this.closed) this.#response.write(`id: ${id}\nretry: ${String(Math.ceil(retryMs))}\ndata: \n\n`);
   }
 
   /** A comment, which readers ignore: it keeps the connection from looking idle. Left out while bytes wait anyway. */
@@ -65,9 +86,9 @@ export class SseWriter {
  * One event around a JSON text. Line breaks, which JSON allows between tokens, become one `data` field each; a reader
  * joins them with LF, which leaves the JSON what it was.
  */
-export function encodeEvent(message: string | Uint8Array): Uint8Array {
+export function encodeEvent(message: string | Uint8Array, id?: string): Uint8Array {
   const bytes = typeof message === "string" ? Buffer.from(message, "utf8") : message;
-  const pieces: Uint8Array[] = [DATA];
+  const pieces: Uint8Array[] = id === undefined ? [DATA] : [Buffer.from(`id: ${id}\n`), DATA];
   let start = 0;
   for (let at = 0; at < bytes.length; at += 1) {
     if (bytes[at] !== LF && bytes[at] !== CR) continue;

@@ -5,16 +5,62 @@ import type { Clock } from "../../transport/index.js";
 import type { Binding } from "./ports.js";
 
 /** Why a request was ended before it had its answer. */
-export type EndReason = "agent_left" | "agent_cancelled" | "binding_ended" | "deadline" | "server_closing";
+export type EndReason =
+  | "agent_left"
+  | "agent_cancelled"
+  | "binding_ended"
+  | "deadline"
+  | "server_closing"
+  | "session_ended";
 
 /** A JSON-RPC response, and the HTTP status that goes with it unless a stream began already. */
 export interface Answer {
   readonly status: number;
   readonly body: Uint8Array | string;
+  /** Sent with it, unless a stream began already. */
+  readonly headers?: ExtraHeaders | undefined;
 }
 
 /** What a POST is answered with: a response, or only that it was taken. */
 export type Reply = Answer | "accepted";
+
+/** What the work on a request needs of where it came from and its answer goes. An {@link Exchange} is one. */
+export interface RequestTarget {
+  readonly binding: Binding;
+  /** Whether notifications can be sent ahead of the answer. */
+  readonly mayStream: boolean;
+  /** Aborted when the request ends before its answer. */
+  readonly signal: AbortSignal;
+  /** Why it was aborted. */
+  readonly ended: EndReason | undefined;
+  /** When the work must have ended, on the server's clock. Set by the work itself. */
+  deadline: number;
+  /** Sends a notification ahead of the answer, when that is possible. */
+  notify(line: string, options: { readonly droppable: boolean }): void;
+}
+
+/** A stream that outlives its connection for a while: whoever comes back for it gets what was missed. */
+export interface ResumableStream {
+  /** Bytes that the connection has not taken yet. */
+  readonly unsentBytes: number;
+  /** Since when it has had no connection; `Infinity` while it has one. */
+  readonly detachedAt: number;
+  send(line: string | Uint8Array, options?: { readonly droppable?: boolean | undefined }): void;
+  keepAlive(): void;
+  /** Sends the answer, and ends it. */
+  answer(body: string | Uint8Array): void;
+  /** Ends it without an answer. */
+  end(): void;
+}
+
+/** The session that a request came in. */
+export interface ExchangeSession {
+  /** After how long its answer becomes a stream, so that it can be resumed; `undefined`: only with the first message. */
+  readonly streamAfterMs: number | undefined;
+  /** Begins the stream of a request; `undefined` when it can't be resumed. */
+  openStream(requestId: RequestId, response: ServerResponse): ResumableStream | undefined;
+  touch(): void;
+}
 
 export interface ExchangeOptions {
   readonly clock: Clock;
@@ -22,6 +68,8 @@ export interface ExchangeOptions {
   readonly keepAliveMs: number;
   /** Unread bytes of a stream that are kept. */
   readonly maxBufferedBytes: number;
+  /** How long a request whose stream lost its connection runs on. */
+  readonly resumeWindowMs: number;
 }
 
 /** How long a request that was ended may take to answer before its connection is cut. */
@@ -34,18 +82,24 @@ const SETTLE_MS = 1_000;
  * long. From then on it is a stream, and the response its last event. There is at most one answer; what comes after it, or
  * after the agent left, is ignored.
  */
-export class Exchange {
+export class Exchange implements RequestTarget {
   readonly binding: Binding;
   /** Set once the body is read: the one request in it. `undefined` for batches and notifications. */
   requestId: RequestId | undefined;
   /** Set once the body is read, when the agent takes a stream. */
   mayStream = false;
+  /** Set once the body is read: the session that the request came in. */
+  session: ExchangeSession | undefined;
   /** When the work must have ended, on the server's clock. */
   deadline = Infinity;
   readonly #response: ServerResponse;
   readonly #options: ExchangeOptions;
   readonly #controller = new AbortController();
-  #stream: SseWriter | undefined;
+  #stream: SseWriter | ResumableStream | undefined;
+  /** The stream, when it is one that can be resumed. */
+  #resumable: ResumableStream | undefined;
+  /** Set while the exchange outlives its connection: called once when it is over. */
+  #onSettled: (() => void) | undefined;
   #answered = false;
   #ended: EndReason | undefined;
   #endedAt = Infinity;
@@ -61,6 +115,10 @@ export class Exchange {
   /** Aborted when the request ends before its answer. */
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  get isAnswered(): boolean {
+    return this.#answered;
   }
 
   get ended(): EndReason | undefined {
@@ -83,8 +141,9 @@ export class Exchange {
     if (this.#ended !== undefined) return;
     const stream = this.#openStream();
     // Half of the buffer is kept for what can't be dropped, the answer first of all.
-    if (options.droppable && this.#response.writableLength * 2 > this.#options.maxBufferedBytes) return;
-    stream?.send(line, options);
+    if (stream === undefined) return;
+    if (options.droppable && stream.unsentBytes * 2 > this.#options.maxBufferedBytes) return;
+    stream.send(line, options);
   }
 
   /** Sends the answer. */
@@ -94,27 +153,65 @@ export class Exchange {
     if (reply === "accepted") {
       sendEmpty(this.#response, 202, headers);
     } else if (this.#stream === undefined) {
-      sendJson(this.#response, reply.status, reply.body, headers);
-    } else {
+      sendJson(this.#response, reply.status, reply.body, { ...headers, ...reply.headers });
+    } else if (this.#resumable === undefined) {
       this.#stream.send(reply.body);
       this.#stream.end();
+    } else {
+      this.#resumable.answer(reply.body);
     }
+    this.#onSettled?.();
+  }
+
+  /**
+   * Notes that the connection is gone. Returns whether the work goes on, for an agent that may come back to its stream, or
+   * has done so already: then `onSettled` is called once, with its end.
+   */
+  detach(onSettled: () => void): boolean {
+    if (this.#answered) return false;
+    if (this.#resumable === undefined) {
+      this.end("agent_left");
+      return false;
+    }
+    this.#onSettled = onSettled;
+    return true;
   }
 
   /** Does what is due at `now`: enforces the deadlines, and shows a waiting agent that it is not forgotten. */
   tick(now: number): void {
     if (this.#answered) return;
-    if (now - this.#endedAt >= SETTLE_MS) this.#response.destroy();
+    const { keepAliveMs, resumeWindowMs } = this.#options;
+    if (now - this.#endedAt >= SETTLE_MS) this.#giveUp();
     else if (now >= this.deadline) this.end("deadline");
-    else if (this.#ended === undefined && now - this.#lastSentAt >= this.#options.keepAliveMs) {
-      this.#openStream()?.keepAlive();
-    }
+    else if (this.#ended !== undefined) return;
+    else if (this.#resumable !== undefined && now - this.#resumable.detachedAt >= resumeWindowMs)
+      this.end("agent_left");
+    else if (now - this.#lastSentAt >= (this.#streamAfterMs ?? keepAliveMs)) this.#openStream()?.keepAlive();
   }
 
-  #openStream(): SseWriter | undefined {
-    if (!this.mayStream || this.#answered || this.#response.destroyed) return undefined;
+  /** What the session has for an answer that is no stream yet. */
+  get #streamAfterMs(): number | undefined {
+    return this.#stream === undefined ? this.session?.streamAfterMs : undefined;
+  }
+
+  #giveUp(): void {
+    this.#response.destroy();
+    if (this.#resumable === undefined) return;
+    this.#answered = true;
+    this.#resumable.end();
+    this.#onSettled?.();
+  }
+
+  #openStream(): SseWriter | ResumableStream | undefined {
+    if (!this.mayStream || this.#answered) return undefined;
+    if (this.#stream === undefined && this.#response.destroyed) return undefined;
     this.#lastSentAt = this.#options.clock.now();
-    this.#stream ??= new SseWriter(this.#response, { maxBufferedBytes: this.#options.maxBufferedBytes });
+    this.#stream ??= this.#createStream();
     return this.#stream;
+  }
+
+  #createStream(): SseWriter | ResumableStream {
+    if (this.requestId !== undefined) this.#resumable = this.session?.openStream(this.requestId, this.#response);
+    return this.#resumable ?? new SseWriter(this.#response, { maxBufferedBytes: this.#options.maxBufferedBytes });
   }
 }

@@ -1,11 +1,11 @@
 import type { ServerResponse } from "node:http";
 import type { RequestId } from "../../protocol/index.js";
-import { type EndReason, Exchange, type ExchangeOptions } from "./exchange.js";
+import { type EndReason, Exchange, type ExchangeOptions, type ExchangeSession } from "./exchange.js";
 import type { Binding } from "./ports.js";
 
 export interface ExchangesOptions extends ExchangeOptions {
   /** Told when an exchange is over. */
-  readonly onDone: (binding: Binding) => void;
+  readonly onDone: (exchange: Exchange) => void;
 }
 
 const TICK_MS = 1_000;
@@ -25,14 +25,15 @@ export class Exchanges {
     return this.#open.size;
   }
 
-  /** Opens an exchange; it is over when its response is written or its connection is gone. */
+  /**
+   * Opens an exchange; it is over when its response is written or its connection is gone, or, when its stream can be resumed,
+   * with its answer or when nobody came back for it.
+   */
   open(binding: Binding, response: ServerResponse): Exchange {
     const exchange = new Exchange(binding, response, this.#options);
     this.#open.add(exchange);
     response.once("close", () => {
-      if (!response.writableFinished) exchange.end("agent_left");
-      this.#open.delete(exchange);
-      this.#options.onDone(binding);
+      if (!exchange.detach(() => this.#settle(exchange))) this.#settle(exchange);
     });
     this.#schedule();
     return exchange;
@@ -48,17 +49,34 @@ export class Exchanges {
     for (const exchange of this.#open) if (exchange.binding === binding) exchange.end(reason);
   }
 
+  /** Whether something runs in a session; `requestId`: whether that request does. */
+  isRunning(session: ExchangeSession, requestId?: RequestId): boolean {
+    for (const exchange of this.#open) {
+      if (exchange.session !== session || exchange.isAnswered) continue;
+      if (requestId === undefined || exchange.requestId === requestId) return true;
+    }
+    return false;
+  }
+
+  /** Ends everything that runs in a session. */
+  endOfSession(session: ExchangeSession): void {
+    for (const exchange of this.#open) if (exchange.session === session) exchange.end("session_ended");
+  }
+
   /** Ends everything that runs. */
   endAll(reason: EndReason): void {
     for (const exchange of this.#open) exchange.end(reason);
   }
 
   /**
-   * Ends the one request of the binding that has this id. Does nothing when there is none, and when there are several:
-   * ids are unique per client, and programs that share a bearer must not cancel each other's requests.
+   * Ends the one request of the session, or of the binding outside of sessions, that has this id. Does nothing when there is
+   * none, and when there are several: ids are unique per client, and programs that share a bearer must not cancel each
+   * other's requests.
    */
-  cancel(binding: Binding, requestId: RequestId): void {
-    const matching = [...this.#open].filter((each) => each.binding === binding && each.requestId === requestId);
+  cancel(binding: Binding, session: ExchangeSession | undefined, requestId: RequestId): void {
+    const matching = [...this.#open].filter(
+      (each) => each.binding === binding && each.session === session && each.requestId === requestId,
+    );
     if (matching.length === 1) matching[0]?.end("agent_cancelled");
   }
 
@@ -67,6 +85,11 @@ export class Exchanges {
     this.#closed = true;
     this.#cancelTick?.();
     this.#cancelTick = undefined;
+  }
+
+  #settle(exchange: Exchange): void {
+    this.#open.delete(exchange);
+    this.#options.onDone(exchange);
   }
 
   #schedule(): void {

@@ -2,12 +2,15 @@ import { type Delivery, deliveryOf, isRemoteConnectorError, RemoteConnectorError
 import type { RequestId } from "../../protocol/index.js";
 import { errorLine } from "../../serving/index.js";
 import { describeError } from "./describe-error.js";
-import type { Answer, EndReason, Exchange } from "./exchange.js";
+import type { Answer, EndReason, RequestTarget } from "./exchange.js";
 import type { LocalServerConfig } from "./options.js";
 
 /** A request that failed, and what is known of it. */
 export interface FailedRequest {
   readonly id: RequestId;
+  readonly era: "modern" | "legacy";
+  /** The URI that the agent asked for, when it asked for a resource. */
+  readonly uri?: string | undefined;
   /** What the directory rejected with. */
   readonly error: unknown;
   /** The directory's promise, by which the verdict of an abort is found. */
@@ -22,23 +25,25 @@ export interface FailedRequest {
  * The answer to a request that failed. An abort of ours is told as what it was: a deadline, or an end. Anything else that
  * is no error of this package is a defect: it is reported, and not shown.
  */
-export function failedAnswer(config: LocalServerConfig, exchange: Exchange, failed: FailedRequest): Answer {
-  const { status, error } = describeError(explain(config, exchange, failed), {
+export function failedAnswer(config: LocalServerConfig, target: RequestTarget, failed: FailedRequest): Answer {
+  const { status, error } = describeError(explain(config, target, failed), {
     deliveryKey: config.deliveryKey,
+    era: failed.era,
     delivery: failed.delivery,
+    uri: failed.uri,
   });
   return { status, body: errorLine(failed.id, error) };
 }
 
-function explain(config: LocalServerConfig, exchange: Exchange, failed: FailedRequest): unknown {
+function explain(config: LocalServerConfig, { ended }: RequestTarget, failed: FailedRequest): unknown {
   const { error, promise, deadlineOption = "callTimeoutMs" } = failed;
   if (isRemoteConnectorError(error)) return error;
-  if (exchange.ended === undefined) {
+  if (ended === undefined) {
     config.onFault(error);
     return error;
   }
   const delivery = (promise && deliveryOf(promise)) ?? deliveryOf(error) ?? "unknown";
-  if (exchange.ended === "deadline") {
+  if (ended === "deadline") {
     const limitMs = config[deadlineOption];
     return new RemoteConnectorError("timeout", {
       message: `The request took longer than ${String(limitMs)} ms.`,
@@ -47,7 +52,7 @@ function explain(config: LocalServerConfig, exchange: Exchange, failed: FailedRe
       cause: error,
     });
   }
-  return endError(exchange.ended, delivery);
+  return endError(ended, delivery);
 }
 
 /** A request that was ended from this side. */

@@ -1,13 +1,28 @@
 export { type BindingRequest } from "./bindings.js";
-export { type BoundAgent, createLocalServer, type LocalServer } from "./create-local-server.js";
+export { type BoundAgent, createLocalServer, type DurableAgent, type LocalServer } from "./create-local-server.js";
+export {
+  type DurableBinding,
+  type DurableBindingRequest,
+  type DurableBindingRow,
+  type DurableBindingRows,
+} from "./durable-bindings.js";
+export { type ListKind } from "./listeners.js";
 export { type LocalServerOptions } from "./options.js";
 export {
   type Binding,
   type BoundLogin,
+  type CompletionRequest,
+  type EntryListing,
   type ExposedTool,
+  type ForwardedRequest,
   type Invocation,
   type OmittedConnector,
+  type PromptDirectory,
+  type PromptRequest,
   type ResolvedTool,
+  type ResourceDirectory,
+  type ResourceRequest,
+  type ResourceWatch,
   type UpstreamAnswer,
   type ToolCall,
   type ToolDirectory,

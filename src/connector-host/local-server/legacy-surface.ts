@@ -2,19 +2,20 @@ import {
   classifyMessage,
   isJsonObject,
   isRequestId,
-  type JsonObject,
   type Message,
   type RequestId,
   RpcCode,
 } from "../../protocol/index.js";
-import { refuse, refuseMethod, refuseParams, resultLine } from "../../serving/index.js";
-import { callTool } from "./call-tool.js";
-import { isLegacyHttpRevision, LEGACY_HTTP_REVISIONS, type LegacyHttpRevision } from "./classify-surface.js";
+import { refuse } from "../../serving/index.js";
+import type { LegacyHttpRevision } from "./classify-surface.js";
 import type { Answer, Exchange, Reply } from "./exchange.js";
 import type { Exchanges } from "./exchanges.js";
-import { listTools } from "./list-tools.js";
+import { answerLegacyRequest, initializeAnswer, type LegacyRequest, readInitialize } from "./legacy-methods.js";
+import { failedAnswer } from "./failed-answer.js";
 import type { LocalServerConfig } from "./options.js";
+import type { Binding } from "./ports.js";
 import { refusedAnswer } from "./refused-answer.js";
+import { SESSION_HEADER, type Session, type Sessions } from "./sessions/index.js";
 import { splitBatch } from "./split-batch.js";
 
 /** A POST of an agent that speaks a legacy revision, parsed. */
@@ -24,46 +25,50 @@ export interface LegacyMessage {
   readonly revision: LegacyHttpRevision;
   /** Whether the agent takes a stream. */
   readonly mayStream: boolean;
+  /** The session that the agent named. */
+  readonly session: Session | undefined;
 }
 
-type LegacyRequest = Extract<Message, { kind: "request" }>;
+type LegacyNotification = Extract<Message, { kind: "notification" }>;
 
 /** The one legacy revision that has batches. */
 const BATCH_REVISION = "2025-03-26";
 const MAX_BATCH = 64;
 
 /**
- * The surface of the revisions 2025-03-26 to 2025-11-25, without sessions: `initialize`, `ping`, `tools/list`,
- * `tools/call`, and notifications. Nothing is remembered between requests, so that none needs another one before it.
- *
- * Errors of requests travel with status 200, since these revisions read a JSON-RPC error only there.
+ * The surface of the revisions 2025-03-26 to 2025-11-25. No request needs another one before it: outside of sessions nothing
+ * is remembered. An agent that takes streams is given a session with its `initialize`, and need not use it.
  */
 export class LegacySurface {
   readonly #config: LocalServerConfig;
   readonly #exchanges: Exchanges;
+  readonly #sessions: Sessions;
 
-  constructor(config: LocalServerConfig, exchanges: Exchanges) {
+  constructor(config: LocalServerConfig, exchanges: Exchanges, sessions: Sessions) {
     this.#config = config;
     this.#exchanges = exchanges;
+    this.#sessions = sessions;
   }
 
   /** Answers one POST. Never rejects for what an agent sent. */
-  async answer(exchange: Exchange, { value, body, revision, mayStream }: LegacyMessage): Promise<Reply> {
-    if (Array.isArray(value)) return this.#answerBatch(exchange, value, body, revision);
+  async answer(exchange: Exchange, posted: LegacyMessage): Promise<Reply> {
+    const { value, body, session } = posted;
+    if (Array.isArray(value)) return this.#answerBatch(exchange, value, posted);
     const message = classifyMessage(value);
     if (message.kind === "request") {
+      if (session !== undefined && this.#exchanges.isRunning(session, message.id)) return stillRuns(message.id);
       exchange.requestId = message.id;
-      exchange.mayStream = mayStream;
+      exchange.mayStream = posted.mayStream;
+      exchange.session = session;
     }
-    return this.#answerOne(exchange, message, body);
+    return this.#answerOne(exchange, message, body, session);
   }
 
   /** Source: 2025-03-26, Overview, Batching; Transports, Sending Messages; Lifecycle, Initialization. */
   async #answerBatch(
     exchange: Exchange,
     values: readonly unknown[],
-    body: Uint8Array,
-    revision: LegacyHttpRevision,
+    { body, revision, session }: LegacyMessage,
   ): Promise<Reply> {
     if (revision !== BATCH_REVISION) return malformed(`Revision ${revision} has no batches`);
     if (values.length === 0 || values.length > MAX_BATCH) {
@@ -73,64 +78,59 @@ export class LegacySurface {
     const messages = values.map(classifyMessage);
     if (bodies === undefined || messages.some(isInitialize))
       return malformed("The batch holds what a batch can't hold");
+    exchange.session = session;
     const replies = await Promise.all(
-      messages.map((message, index) => this.#answerOne(exchange, message, bodies[index] ?? body)),
+      messages.map((message, index) => this.#answerOne(exchange, message, bodies[index] ?? body, session)),
     );
     const lines = replies.flatMap((reply) => (reply === "accepted" ? [] : [Buffer.from(reply.body)]));
     return lines.length === 0 ? "accepted" : { status: 200, body: Buffer.concat(joined(lines)) };
   }
 
-  async #answerOne(exchange: Exchange, message: Message, body: Uint8Array): Promise<Reply> {
-    if (message.kind === "request") return { ...(await this.#dispatch(exchange, message, body)), status: 200 };
+  async #answerOne(
+    exchange: Exchange,
+    message: Message,
+    body: Uint8Array,
+    session: Session | undefined,
+  ): Promise<Reply> {
+    if (message.kind === "request") return this.#answerRequest(exchange, { ...message, message: body }, session);
     if (message.kind === "invalid") return malformed(`The body is no JSON-RPC message: ${message.reason}`, message.id);
     if (message.kind !== "notification") return malformed("Nothing was asked of this client that it could answer");
-    this.#hear(exchange, message.method, message.params);
+    this.#hear(exchange.binding, session, message);
     return "accepted";
   }
 
-  #hear(exchange: Exchange, method: string, params: unknown): void {
+  #hear(binding: Binding, session: Session | undefined, { method, params }: LegacyNotification): void {
     const requestId = method === "notifications/cancelled" && isJsonObject(params) ? params["requestId"] : undefined;
-    if (isRequestId(requestId)) this.#exchanges.cancel(exchange.binding, requestId);
+    if (isRequestId(requestId)) this.#exchanges.cancel(binding, session, requestId);
   }
 
-  #dispatch(exchange: Exchange, request: LegacyRequest, message: Uint8Array): Answer | Promise<Answer> {
-    const { id } = request;
-    const params = request.params ?? {};
-    if (!isJsonObject(params)) return refusedAnswer(refuseParams(id, "params must be an object"));
-    switch (request.method) {
-      case "initialize":
-        return this.#initialize(exchange, id, params);
-      case "ping":
-        return resultAnswer(id, {});
-      case "tools/list":
-        return listTools(this.#config, exchange, { id, params, era: "legacy" });
-      case "tools/call": {
-        const progressToken = progressTokenOf(params);
-        const call = { id, params, message, headers: undefined, progressToken, logLevel: undefined };
-        return callTool(this.#config, exchange, { ...call, era: "legacy" });
-      }
-      default:
-        return refusedAnswer(refuseMethod(id, request.method));
-    }
+  #answerRequest(exchange: Exchange, request: LegacyRequest, session: Session | undefined): Answer | Promise<Answer> {
+    if (request.method !== "initialize") return answerLegacyRequest(this.#config, exchange, request, session);
+    if (session !== undefined) return malformed("This session is initialized", request.id);
+    const read = readInitialize(request);
+    if (read.kind === "refused") return { ...read.answer, status: 200 };
+    return this.#begin(exchange, request.id, read.revision);
   }
 
   /**
-   * Agrees on the revision that the client offers, or offers the newest. Source: 2025-11-25, Lifecycle, Version Negotiation.
+   * Nothing in an `initialize` says whether the agent will listen, watch a resource or ask for log messages, all of which need
+   * a session. Only one that takes no streams can't: it is given none, and is not told that it could.
    */
-  #initialize(exchange: Exchange, id: RequestId, params: JsonObject): Answer {
-    const offered = params["protocolVersion"];
-    if (typeof offered !== "string") return refusedAnswer(refuseParams(id, "params.protocolVersion must be a string"));
-    return resultAnswer(id, {
-      protocolVersion: isLegacyHttpRevision(offered) ? offered : LEGACY_HTTP_REVISIONS[0],
-      capabilities: { tools: { listChanged: false } },
-      serverInfo: this.#config.serverInfo,
-      instructions: this.#config.directory.instructions?.(exchange.binding),
-    });
+  #begin(exchange: Exchange, id: RequestId, revision: LegacyHttpRevision): Answer {
+    const { binding, mayStream: inSession } = exchange;
+    let headers: Answer["headers"];
+    try {
+      if (inSession) headers = { [SESSION_HEADER]: this.#sessions.create(binding, revision).id };
+    } catch (error) {
+      return { ...failedAnswer(this.#config, exchange, { id, era: "legacy", error }), status: 200 };
+    }
+    return { ...initializeAnswer(this.#config, binding, { id, revision, inSession }), headers };
   }
 }
 
-function resultAnswer(id: RequestId, result: JsonObject): Answer {
-  return { status: 200, body: resultLine(id, Buffer.from(JSON.stringify(result), "utf8")) };
+/** Ids are used once in a session. Taken for a new request, the repetition of one whose stream was lost would run it twice. */
+function stillRuns(id: RequestId): Answer {
+  return refusedAnswer(refuse(400, id, RpcCode.invalidRequest, "A request with this id is still running"));
 }
 
 function malformed(reason: string, id?: RequestId): Answer {
@@ -139,13 +139,6 @@ function malformed(reason: string, id?: RequestId): Answer {
 
 function isInitialize(message: Message): boolean {
   return message.kind === "request" && message.method === "initialize";
-}
-
-/** A token of another type than the revision allows is as good as none. */
-function progressTokenOf(params: JsonObject): RequestId | undefined {
-  const meta = params["_meta"];
-  const token = isJsonObject(meta) ? meta["progressToken"] : undefined;
-  return isRequestId(token) ? token : undefined;
 }
 
 /** A JSON array of the given texts. */

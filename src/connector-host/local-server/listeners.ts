@@ -16,6 +16,7 @@ export interface Listener {
 /** Everybody who listens now, of both eras. */
 export class Listeners {
   readonly #all = new Set<Listener>();
+  readonly #watchers = new Set<() => void>();
 
   get size(): number {
     return this.#all.size;
@@ -24,8 +25,17 @@ export class Listeners {
   /** Adds one until the returned function is called. */
   add(listener: Listener): () => void {
     this.#all.add(listener);
+    this.#changed();
     return () => {
-      this.#all.delete(listener);
+      if (this.#all.delete(listener)) this.#changed();
+    };
+  }
+
+  /** Calls `run`, which must not throw, whenever one more listens or one fewer, until the returned function is called. */
+  onChange(run: () => void): () => void {
+    this.#watchers.add(run);
+    return () => {
+      this.#watchers.delete(run);
     };
   }
 
@@ -48,5 +58,9 @@ export class Listeners {
       if (!listener.lists.has(kind) || !concerns(listener.binding)) continue;
       listener.notify(`notifications/${kind}/list_changed`, {});
     }
+  }
+
+  #changed(): void {
+    for (const run of this.#watchers) run();
   }
 }

@@ -6,9 +6,9 @@ import {
   refuseMethod,
   resultLine,
 } from "../../serving/index.js";
-import { callTool } from "./call-tool.js";
+import { answerRequest } from "./answer-request.js";
+import { capabilitiesOf } from "./capabilities.js";
 import type { Answer, Exchange, Reply } from "./exchange.js";
-import { listTools } from "./list-tools.js";
 import type { LocalServerConfig } from "./options.js";
 import type { Binding } from "./ports.js";
 import { refusedAnswer } from "./refused-answer.js";
@@ -16,13 +16,14 @@ import type { Subscriptions } from "./subscriptions.js";
 
 /** A POST of an agent, with its body read. */
 export interface PostedMessage {
-  readonly headers: HeaderFields;
+  /** Left out where nothing is mirrored in headers. */
+  readonly headers: HeaderFields | undefined;
   readonly body: Uint8Array;
 }
 
 /**
- * The surface of revision 2026-07-28: `server/discover`, `tools/list`, `tools/call`, `subscriptions/listen`. Every request
- * stands alone. Methods that the revision does not have, or that nobody here offers, get 404.
+ * The surface of revision 2026-07-28: discovery, subscriptions, and the methods that both eras have. Every request stands
+ * alone. Methods that the revision does not have, or that nobody here offers, get 404.
  */
 export class ModernSurface {
   readonly #config: LocalServerConfig;
@@ -43,42 +44,26 @@ export class ModernSurface {
   }
 
   #dispatch(exchange: Exchange, request: ModernCall, { headers, body }: PostedMessage): Answer | Promise<Answer> {
-    const { id, params, meta } = request;
-    switch (request.method) {
-      case "server/discover":
-        return this.#discover(exchange.binding, id);
-      case "tools/list":
-        return listTools(this.#config, exchange, { id, params, era: "modern" });
-      case "tools/call": {
-        const { progressToken, logLevel } = meta;
-        const message = body;
-        return callTool(this.#config, exchange, {
-          id,
-          params,
-          message,
-          era: "modern",
-          headers,
-          progressToken,
-          logLevel,
-        });
-      }
-      case "subscriptions/listen":
-        return this.#subscriptions.listen(exchange, { id, params });
-      default:
-        return refusedAnswer(refuseMethod(id, request.method));
-    }
+    const { id, method, params, meta } = request;
+    if (method === "server/discover") return this.#discover(exchange.binding, id);
+    if (method === "subscriptions/listen") return this.#subscriptions.listen(exchange, { id, params });
+    const { progressToken, logLevel } = meta;
+    const known = { id, method, params, message: body, era: "modern" as const };
+    const answer = answerRequest(this.#config, exchange, { ...known, headers, progressToken, logLevel });
+    return answer ?? refusedAnswer(refuseMethod(id, method));
   }
 
   /** Stale at once, because the instructions change with the connectors. Source: 2026-07-28, Discovery. */
   #discover(binding: Binding, id: RequestId): Answer {
+    const { directory, serverInfo } = this.#config;
     const result = {
       resultType: "complete",
       supportedVersions: MODERN_REVISIONS,
-      capabilities: { tools: { listChanged: true } },
-      instructions: this.#config.directory.instructions?.(binding),
+      capabilities: capabilitiesOf(directory, { listens: true, logs: true }),
+      instructions: directory.instructions?.(binding),
       ttlMs: 0,
       cacheScope: "private",
-      _meta: { [MetaKey.serverInfo]: this.#config.serverInfo },
+      _meta: { [MetaKey.serverInfo]: serverInfo },
     };
     return { status: 200, body: resultLine(id, Buffer.from(JSON.stringify(result), "utf8")) };
   }

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { countOption, durationOption, refuseOption, refuseUnknownOptions } from "../../options.js";
 import { type Implementation, isMetaKey, isReservedMetaKey } from "../../protocol/index.js";
 import { type Clock, systemClock } from "../../transport/index.js";
+import { createMemoryBindingRows, type DurableBindingRows } from "./durable-bindings.js";
 import type { ToolDirectory } from "./ports.js";
 
 export interface LocalServerOptions {
@@ -11,22 +12,44 @@ export interface LocalServerOptions {
   /** What the server says of itself. Named `connector` when left out. */
   readonly serverInfo?: Implementation | undefined;
   /**
-   * The prefix of the product's `_meta` and error data keys, without its slash. `sh.tutti` when left out. Agents can't
-   * send keys with it, nor with one below it.
+   * The prefix of the product's `_meta` and error data keys, without its slash. `sh.tutti` when left out. Nothing that agents
+   * send with it, or with one below it, travels on; `connector` alone is read.
    */
   readonly productPrefix?: string | undefined;
   /** Origins of web pages that may call, beside loopback, as browsers write them. None when left out. */
   readonly allowedOrigins?: readonly string[] | undefined;
   /** Bytes of a request's body. 4 MiB when left out. */
   readonly maxBodyBytes?: number | undefined;
-  /** Bytes of one call's arguments. 256 KiB when left out. */
+  /** Bytes of the arguments of a tool or prompt, and of what is to be completed. 256 KiB when left out. */
   readonly maxArgumentsBytes?: number | undefined;
   /** Bearers that are valid at a time. 256 when left out. */
   readonly maxBindings?: number | undefined;
-  /** How long a bearer lives without being used. 24 hours when left out. */
+  /** How long a bearer of a session lives without being used. 24 hours when left out. */
   readonly bindingIdleMs?: number | undefined;
-  /** Open `subscriptions/listen` streams of one binding. 32 when left out. */
+  /** Durable bindings. 64 when left out. */
+  readonly maxDurableBindings?: number | undefined;
+  /** Where durable bindings are kept. Left out: in memory. */
+  readonly durableBindings?: DurableBindingRows | undefined;
+  /** Listening at a time under one binding, where one more `subscriptions/listen` is refused. 32 when left out. */
   readonly maxSubscriptions?: number | undefined;
+  /** URIs that one `subscriptions/listen` stream, or one session, watches. 64 when left out. */
+  readonly maxResourceSubscriptions?: number | undefined;
+  /** How long the connectors may take to accept the URIs of a subscription. 10 seconds when left out. */
+  readonly subscribeTimeoutMs?: number | undefined;
+  /** Sessions of legacy revisions that are open at a time. 256 when left out. */
+  readonly maxSessions?: number | undefined;
+  /** How long a session lives without a request and without anybody listening. 30 minutes when left out. */
+  readonly sessionIdleMs?: number | undefined;
+  /** Events of one stream of a session that are kept for an agent that comes back. 256 when left out. */
+  readonly maxStreamEvents?: number | undefined;
+  /** Bytes of those events. 1 MiB when left out. */
+  readonly maxStreamBytes?: number | undefined;
+  /** Bytes of the events of all streams that have ended. 64 MiB when left out. */
+  readonly maxKeptBytes?: number | undefined;
+  /** How long a call goes on without its connection, and a stream is kept after its end. 60 seconds when left out. */
+  readonly resumeWindowMs?: number | undefined;
+  /** How long an agent is asked to wait before it comes back to a stream. 1 second when left out. */
+  readonly streamRetryMs?: number | undefined;
   /** Unread bytes of one stream beyond which progress is dropped. 1 MiB when left out. */
   readonly maxBufferedBytes?: number | undefined;
   /** How long the head of a request may take. 5 seconds when left out. */
@@ -58,12 +81,27 @@ export interface LocalServerConfig {
   readonly deliveryKey: string;
   /** The key of the connectors that are left out, in the `_meta` of a list. */
   readonly omittedKey: string;
+  /** The key of the connectors that are listed as they were last, in the `_meta` of a list. */
+  readonly staleKey: string;
+  /** The key in a request's `_meta` by which an agent chooses among the owners of a resource. */
+  readonly connectorMetaKey: string;
   readonly allowedOrigins: readonly string[];
   readonly maxBodyBytes: number;
   readonly maxArgumentsBytes: number;
   readonly maxBindings: number;
   readonly bindingIdleMs: number;
+  readonly maxDurableBindings: number;
+  readonly durableBindings: DurableBindingRows;
   readonly maxSubscriptions: number;
+  readonly maxResourceSubscriptions: number;
+  readonly subscribeTimeoutMs: number;
+  readonly maxSessions: number;
+  readonly sessionIdleMs: number;
+  readonly maxStreamEvents: number;
+  readonly maxStreamBytes: number;
+  readonly maxKeptBytes: number;
+  readonly resumeWindowMs: number;
+  readonly streamRetryMs: number;
   readonly maxBufferedBytes: number;
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;
@@ -86,7 +124,18 @@ const KNOWN: Readonly<Record<keyof LocalServerOptions, true>> = {
   maxArgumentsBytes: true,
   maxBindings: true,
   bindingIdleMs: true,
+  maxDurableBindings: true,
+  durableBindings: true,
   maxSubscriptions: true,
+  maxResourceSubscriptions: true,
+  subscribeTimeoutMs: true,
+  maxSessions: true,
+  sessionIdleMs: true,
+  maxStreamEvents: true,
+  maxStreamBytes: true,
+  maxKeptBytes: true,
+  resumeWindowMs: true,
+  streamRetryMs: true,
   maxBufferedBytes: true,
   headersTimeoutMs: true,
   requestTimeoutMs: true,
@@ -101,7 +150,8 @@ const KNOWN: Readonly<Record<keyof LocalServerOptions, true>> = {
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
-const DAY_MS = 24 * 60 * 60 * 1000;
+const MINUTE_MS = 60 * 1000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
 
 /** Fills in defaults. Throws `invalid_options` for an unknown key and for a value out of range. */
 export function resolveLocalServerOptions(options: LocalServerOptions): LocalServerConfig {
@@ -114,12 +164,25 @@ export function resolveLocalServerOptions(options: LocalServerOptions): LocalSer
     productPrefix,
     deliveryKey: `${productPrefix}/delivery`,
     omittedKey: `${productPrefix}/omitted`,
+    staleKey: `${productPrefix}/stale`,
+    connectorMetaKey: `${productPrefix}/connector`,
     allowedOrigins: options.allowedOrigins ?? [],
     maxBodyBytes: countOption("maxBodyBytes", options.maxBodyBytes, 4 * MIB),
     maxArgumentsBytes: countOption("maxArgumentsBytes", options.maxArgumentsBytes, 256 * KIB),
     maxBindings: countOption("maxBindings", options.maxBindings, 256),
     bindingIdleMs: durationOption("bindingIdleMs", options.bindingIdleMs, DAY_MS),
+    maxDurableBindings: countOption("maxDurableBindings", options.maxDurableBindings, 64),
+    durableBindings: options.durableBindings ?? createMemoryBindingRows(),
     maxSubscriptions: countOption("maxSubscriptions", options.maxSubscriptions, 32),
+    maxResourceSubscriptions: countOption("maxResourceSubscriptions", options.maxResourceSubscriptions, 64),
+    subscribeTimeoutMs: durationOption("subscribeTimeoutMs", options.subscribeTimeoutMs, 10_000),
+    maxSessions: countOption("maxSessions", options.maxSessions, 256),
+    sessionIdleMs: durationOption("sessionIdleMs", options.sessionIdleMs, 30 * MINUTE_MS),
+    maxStreamEvents: countOption("maxStreamEvents", options.maxStreamEvents, 256),
+    maxStreamBytes: countOption("maxStreamBytes", options.maxStreamBytes, MIB),
+    maxKeptBytes: countOption("maxKeptBytes", options.maxKeptBytes, 64 * MIB),
+    resumeWindowMs: durationOption("resumeWindowMs", options.resumeWindowMs, MINUTE_MS),
+    streamRetryMs: durationOption("streamRetryMs", options.streamRetryMs, 1_000),
     maxBufferedBytes: countOption("maxBufferedBytes", options.maxBufferedBytes, MIB),
     headersTimeoutMs: durationOption("headersTimeoutMs", options.headersTimeoutMs, 5_000),
     requestTimeoutMs: durationOption("requestTimeoutMs", options.requestTimeoutMs, 60_000),

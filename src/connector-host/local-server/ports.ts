@@ -23,6 +23,8 @@ export interface Binding {
   readonly invocation: Invocation | undefined;
   /** `undefined`: nobody was signed in, so that only the connectors of the device are in reach. */
   readonly login: BoundLogin | undefined;
+  /** Set for a binding that has a name and no login of its own: its account's connectors are in reach while that is signed in. */
+  readonly durable?: { readonly name: string; readonly accountId: string | undefined } | undefined;
 }
 
 /** One tool as agents see it. */
@@ -44,6 +46,8 @@ export interface ToolListing {
   /** In the order to be shown; the same order for the same tools. */
   readonly tools: readonly ExposedTool[];
   readonly omitted: readonly OmittedConnector[];
+  /** Connectors whose tools are in the list as they were last, since they can't be asked now, with what they are at. */
+  readonly stale?: readonly OmittedConnector[] | undefined;
 }
 
 /** The tool behind an exposed name. The directory may hand out objects that hold more: it gets the same one back. */
@@ -138,6 +142,8 @@ export interface CompletionRequest extends ForwardedRequest {
   readonly ref: CompletionReference;
   readonly argument: { readonly name: string; readonly value: string };
   readonly context: JsonObject | undefined;
+  /** The owner of the template that the agent chose among several. */
+  readonly connectorKey?: string | undefined;
 }
 
 /** An exposed prompt, or a resource template by its URI. */

@@ -1,11 +1,15 @@
-import { RemoteConnectorError } from "../../errors.js";
-import { isJsonObject, type JsonObject, MetaKey, type RequestId } from "../../protocol/index.js";
+import { isRemoteConnectorError, RemoteConnectorError } from "../../errors.js";
+import { type JsonObject, MetaKey, type RequestId } from "../../protocol/index.js";
 import { notificationLine, refuseParams, resultLine } from "../../serving/index.js";
+import { chosenConnector } from "./chosen-connector.js";
 import type { Answer, Exchange } from "./exchange.js";
-import { failedAnswer } from "./failed-answer.js";
+import { endError, failedAnswer } from "./failed-answer.js";
+import type { Listeners } from "./listeners.js";
 import type { LocalServerConfig } from "./options.js";
 import type { Binding } from "./ports.js";
 import { refusedAnswer } from "./refused-answer.js";
+import { ResourceWatches } from "./resource-watches.js";
+import { acknowledgedFilter, readSubscriptionFilter } from "./subscription-filter.js";
 
 /** A `subscriptions/listen`. */
 export interface ListenRequest {
@@ -13,76 +17,118 @@ export interface ListenRequest {
   readonly params: JsonObject;
 }
 
-interface Subscription {
-  readonly id: RequestId;
-  readonly exchange: Exchange;
-  /** Whether it was acknowledged for changes of the tool list. */
-  readonly toolsListChanged: boolean;
-}
-
 /**
- * The open `subscriptions/listen` streams. Of what a stream can ask for, changes of the tool list are honoured.
- * Source: 2026-07-28, Subscriptions.
+ * The `subscriptions/listen` streams. Each is acknowledged for the lists that the directory has, and for the resources
+ * whose owners take part. Source: 2026-07-28, Subscriptions.
  */
 export class Subscriptions {
   readonly #config: LocalServerConfig;
-  readonly #open = new Set<Subscription>();
+  readonly #listeners: Listeners;
+  /** Whose resources are not settled yet, so that they are no listeners yet. */
+  readonly #waiting = new Set<Exchange>();
 
-  constructor(config: LocalServerConfig) {
+  constructor(config: LocalServerConfig, listeners: Listeners) {
     this.#config = config;
-  }
-
-  get size(): number {
-    return this.#open.size;
+    this.#listeners = listeners;
   }
 
   /**
    * Acknowledges a subscription and keeps it open. Resolves when the exchange ends, to the result that closes the stream in
-   * good order for an agent that is still there.
+   * good order for an agent that is still there. Nothing is sent before the acknowledgement.
    */
   async listen(exchange: Exchange, { id, params }: ListenRequest): Promise<Answer> {
-    const filter = params["notifications"];
-    if (!isJsonObject(filter)) return refusedAnswer(refuseParams(id, "params.notifications must be an object"));
-    if (this.#countOf(exchange.binding) >= this.#config.maxSubscriptions) return this.#refuseMore(exchange, id);
-    const toolsListChanged = filter["toolsListChanged"] === true;
-    const subscription: Subscription = { id, exchange, toolsListChanged };
-    send(subscription, "notifications/subscriptions/acknowledged", {
-      notifications: toolsListChanged ? { toolsListChanged } : {},
-    });
-    this.#open.add(subscription);
-    await aborted(exchange.signal);
-    this.#open.delete(subscription);
+    const { directory, maxSubscriptions, maxResourceSubscriptions, connectorMetaKey } = this.#config;
+    const filter = readSubscriptionFilter(params["notifications"], directory);
+    if (filter.kind === "invalid") return refusedAnswer(refuseParams(id, filter.reason));
+    const { lists, uris } = filter;
+    const { binding, signal } = exchange;
+    if (this.#countOf(binding) >= maxSubscriptions) return this.#refuse(exchange, id, "maxSubscriptions");
+    if (uris.length > maxResourceSubscriptions) return this.#refuse(exchange, id, "maxResourceSubscriptions");
+    const send = (method: string, more: JsonObject): void => {
+      const line = notificationLine(method, { _meta: { [MetaKey.subscriptionId]: id }, ...more });
+      exchange.notify(line, { droppable: false });
+    };
+    const updates = new Updates((uri) => send("notifications/resources/updated", { uri }));
+    const watched = await this.#watch(exchange, uris, updates, chosenConnector(params, connectorMetaKey));
+    if (exchange.ended !== undefined) {
+      return failedAnswer(this.#config, exchange, { id, era: "modern", error: endError(exchange.ended, "not_sent") });
+    }
+    send("notifications/subscriptions/acknowledged", { notifications: acknowledgedFilter(lists, watched) });
+    updates.release(watched);
+    const remove = this.#listeners.add({ binding, lists, notify: send });
+    await aborted(signal);
+    remove();
     const result = { resultType: "complete", _meta: { [MetaKey.subscriptionId]: id } };
     return { status: 200, body: resultLine(id, Buffer.from(JSON.stringify(result), "utf8")) };
   }
 
-  /** Tells those streams, of bindings for which `concerns` holds, that their list of tools changed. */
-  notifyToolsChanged(concerns: (binding: Binding) => boolean): void {
-    for (const subscription of this.#open) {
-      if (!subscription.toolsListChanged || !concerns(subscription.exchange.binding)) continue;
-      send(subscription, "notifications/tools/list_changed", {});
-    }
+  /** Has resources watched until the exchange ends. Gives those whose owners take part, in the order of `uris`. */
+  async #watch(
+    exchange: Exchange,
+    uris: readonly string[],
+    updates: Updates,
+    connectorKey: string | undefined,
+  ): Promise<readonly string[]> {
+    if (uris.length === 0) return [];
+    const { clock, directory, maxResourceSubscriptions, subscribeTimeoutMs } = this.#config;
+    const limits = { maxResourceSubscriptions, subscribeTimeoutMs };
+    const { binding, signal } = exchange;
+    const onUpdated = (uri: string): void => updates.tell(uri);
+    const watches = new ResourceWatches({ binding, resources: directory.resources, clock, ...limits, onUpdated });
+    signal.addEventListener("abort", () => watches.clear(), { once: true });
+    this.#waiting.add(exchange);
+    const begun = await Promise.allSettled(uris.map((uri) => watches.add(uri, connectorKey)));
+    this.#waiting.delete(exchange);
+    for (const each of begun) if (each.status === "rejected") this.#report(exchange, each.reason);
+    return uris.filter((_uri, index) => begun[index]?.status === "fulfilled");
+  }
+
+  /** What is neither an error of this package nor an end of ours is a defect. */
+  #report({ ended }: Exchange, error: unknown): void {
+    if (ended === undefined && !isRemoteConnectorError(error)) this.#config.onFault(error);
   }
 
   #countOf(binding: Binding): number {
-    let count = 0;
-    for (const { exchange } of this.#open) if (exchange.binding === binding) count += 1;
+    let count = this.#listeners.countOf(binding);
+    for (const exchange of this.#waiting) if (exchange.binding === binding) count += 1;
     return count;
   }
 
-  #refuseMore(exchange: Exchange, id: RequestId): Answer {
-    const limit = this.#config.maxSubscriptions;
+  #refuse(exchange: Exchange, id: RequestId, option: "maxSubscriptions" | "maxResourceSubscriptions"): Answer {
+    const limit = this.#config[option];
     const error = new RemoteConnectorError("limit_exceeded", {
-      message: `This agent has ${String(limit)} subscriptions open; end one, or raise maxSubscriptions.`,
-      details: { option: "maxSubscriptions", limit },
+      message: `${REFUSALS[option]} ${String(limit)} (${option}).`,
+      details: { option, limit },
     });
-    return failedAnswer(this.#config, exchange, { id, error });
+    return failedAnswer(this.#config, exchange, { id, era: "modern", error });
   }
 }
 
-function send({ id, exchange }: Subscription, method: string, params: JsonObject): void {
-  const meta = { [MetaKey.subscriptionId]: id };
-  exchange.notify(notificationLine(method, { _meta: meta, ...params }), { droppable: false });
+const REFUSALS = {
+  maxSubscriptions: "The subscriptions that this agent may have open are",
+  maxResourceSubscriptions: "The resources that one subscription may watch are",
+};
+
+/** Tells of updates, but of none before the acknowledgement: one that came earlier is told right after it. */
+class Updates {
+  readonly #send: (uri: string) => void;
+  /** Of what came too early; `undefined` from the acknowledgement on. */
+  #early: Set<string> | undefined = new Set();
+
+  constructor(send: (uri: string) => void) {
+    this.#send = send;
+  }
+
+  tell(uri: string): void {
+    if (this.#early === undefined) this.#send(uri);
+    else this.#early.add(uri);
+  }
+
+  release(watched: readonly string[]): void {
+    const early = this.#early;
+    this.#early = undefined;
+    for (const uri of watched) if (early?.has(uri) === true) this.#send(uri);
+  }
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

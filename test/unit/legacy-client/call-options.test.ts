@@ -21,11 +21,18 @@ describe("resolveLegacyCallOptions", () => {
     });
   });
 
+  it("L-23: takes what the calls of modern clients are told of output", () => {
+    for (const outputCheck of ["report", "enforce", "off"] as const)
+      resolveLegacyCallOptions({ outputCheck }, fallback);
+  });
+
   it("refuses unknown names and values out of range", () => {
     const misspelt: LegacyCallOptions = Object.assign({ meta: undefined }, { onprogress: () => undefined });
     expect(() => resolveLegacyCallOptions(misspelt, fallback)).toThrow(
       refusal("onprogress", { suggestion: "onProgress" }),
     );
     expect(() => resolveLegacyCallOptions({ totalTimeoutMs: 0 }, fallback)).toThrow(refusal("totalTimeoutMs"));
+    const odd: LegacyCallOptions = JSON.parse('{"outputCheck":"never"}');
+    expect(() => resolveLegacyCallOptions(odd, fallback)).toThrow(refusal("outputCheck"));
   });
 });

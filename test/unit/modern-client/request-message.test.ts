@@ -91,6 +91,13 @@ describe("requests", () => {
     fc.assert(property, { seed: 20260728, numRuns: 300 });
   });
 
+  it("H-26: params given as raw JSON keep their text, beside others", () => {
+    const text = '{ "n":9007199254740993, "z":1.0 }';
+    const params = { name: "p", arguments: new RawJson(text), left: undefined, more: [1] };
+    expect(prepareRequest("prompts/get", params).paramsJson).toBe(`"name":"p","arguments":${text},"more":[1]`);
+    expect(() => prepareRequest("x", { raw: new RawJson("1"), odd: () => 1 })).toThrow(refusal("invalid_argument"));
+  });
+
   it("W-4: _meta inside params is merged with that of the options", () => {
     expect(prepareRequest("x", { _meta: { a: 1, b: 1 }, c: 1 }, { b: 2 })).toMatchObject({
       meta: { a: 1, b: 2 },

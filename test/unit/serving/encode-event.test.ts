@@ -21,6 +21,10 @@ describe("encodeEvent", () => {
     expect(Buffer.from(encodeEvent(text)).toString("utf8")).toBe(expected);
   });
 
+  it("H-22: begins with the id, if it has one", () => {
+    expect(Buffer.from(encodeEvent("{\n}", "a.0.1")).toString("utf8")).toBe("id: a.0.1\ndata: {\ndata: }\n\n");
+  });
+
   it("W-12: is read back as one event whose JSON is what it was", () => {
     const space = fc.constantFrom("", " ", "\n", "\r\n", "\r", "\n\n", "\r\r\n");
     fc.assert(

@@ -54,9 +54,9 @@ describe("H-26: an agent that leaves", () => {
   it("aborts its call in the middle of a stream", async () => {
     let aborted = false;
     const { agent } = await start((tools) =>
-      tools.add("a_x", (call, binding) => {
+      tools.add("a_x", (call) => {
         call.onProgress?.({ progress: 1 });
-        return hangs(() => (aborted = true))(call, binding);
+        return hangs(() => (aborted = true))(call);
       }),
     );
     const leaving = new AbortController();

@@ -1,6 +1,7 @@
 import { RemoteConnectorError } from "../../../../src/errors.js";
 import type {
   Binding,
+  ForwardedRequest,
   OmittedConnector,
   ResolvedTool,
   UpstreamAnswer,
@@ -9,6 +10,7 @@ import type {
   ToolListing,
 } from "../../../../src/connector-host/local-server/index.js";
 import { EMPTY_CONTRACT, readToolContract } from "../../../../src/protocol/index.js";
+import type { FixedCompletions, FixedPrompts, FixedResources } from "./fixed-offers.js";
 
 /** What a fixed tool does when it is called. */
 export type Run = (call: ToolCall, binding: Binding) => Promise<UpstreamAnswer>;
@@ -26,6 +28,9 @@ export class FixedDirectory implements ToolDirectory {
   listError: unknown;
   /** Set to make `resolve` reject. */
   resolveError: unknown;
+  prompts?: FixedPrompts;
+  resources?: FixedResources;
+  complete?: FixedCompletions;
   /** Every call that was begun, in order. */
   readonly calls: { readonly name: string; readonly call: ToolCall; readonly binding: Binding }[] = [];
 
@@ -75,13 +80,15 @@ export function answerOf(text: string, era: UpstreamAnswer["era"] = "modern"): U
   return { raw: Buffer.from(text), era, resultType };
 }
 
-/** A tool that answers with one fixed text. */
-export function says(text: string, era?: UpstreamAnswer["era"]): Run {
+/** What answers with one fixed text. */
+export function says(text: string, era?: UpstreamAnswer["era"]): () => Promise<UpstreamAnswer> {
   return async () => answerOf(text, era);
 }
 
-/** A tool that hangs until its signal aborts, and rejects with the signal's reason then. */
-export function hangs(onAbort: (reason: unknown) => void = () => undefined): Run {
+/** What hangs until its signal aborts, and rejects with the signal's reason then. */
+export function hangs(
+  onAbort: (reason: unknown) => void = () => undefined,
+): (request: ForwardedRequest) => Promise<UpstreamAnswer> {
   return ({ signal }) =>
     new Promise((_resolve, reject) => {
       signal.addEventListener("abort", () => {

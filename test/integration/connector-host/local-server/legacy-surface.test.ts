@@ -17,8 +17,9 @@ describe("H-22: initialize", () => {
     ["nonsense", "2025-11-25"],
   ])("answers an offer of %s with %s", async (protocolVersion, agreed) => {
     const { agent } = await start();
+    const Accept = "application/json";
     const params = { protocolVersion, capabilities: {}, clientInfo: { name: "t", version: "1" } };
-    const answer = await postLegacy(agent, { jsonrpc: "2.0", id: 0, method: "initialize", params });
+    const answer = await postLegacy(agent, { jsonrpc: "2.0", id: 0, method: "initialize", params }, { Accept });
     expect([answer.status, answer.headers.get("mcp-session-id")]).toEqual([200, null]);
     expect(JSON.parse(answer.text)).toEqual({
       jsonrpc: "2.0",

@@ -45,7 +45,7 @@ describe("H-21: server/discover", () => {
       result: {
         resultType: "complete",
         supportedVersions: ["2026-07-28"],
-        capabilities: { tools: { listChanged: true } },
+        capabilities: { tools: { listChanged: true }, logging: {} },
         instructions: "Fixed tools for tests.",
         ttlMs: 0,
         cacheScope: "private",

@@ -9,7 +9,7 @@ import {
 } from "../../../../src/errors.js";
 
 const KEY = "sh.tutti/delivery";
-const OPTIONS = { deliveryKey: KEY };
+const OPTIONS = { deliveryKey: KEY, era: "modern" as const };
 
 function peerError(
   details: Partial<ErrorDetails["peer_error"]>,
@@ -94,13 +94,19 @@ describe("H-26: an error of a peer", () => {
   });
 
   it("can have another verdict than the agent's request", () => {
-    const { error } = describeError(peerError({}), { deliveryKey: KEY, delivery: "not_sent" });
+    const { error } = describeError(peerError({}), { ...OPTIONS, delivery: "not_sent" });
     expect(error.data).toEqual({ [KEY]: { delivery: "not_sent", code: "peer_error" } });
   });
 });
 
 const OWN: { readonly [C in ErrorCode]?: [details: ErrorDetails[C], rpcCode: number, facts: object] } = {
   invalid_argument: [{ argument: "a.b", reason: "not a string" }, -32602, { argument: "a.b", reason: "not a string" }],
+  unknown_prompt: [{ prompt: "github_p" }, -32602, { prompt: "github_p" }],
+  ambiguous_resource: [
+    { uri: "file:///a", connectorKeys: ["a", "b"] },
+    -32602,
+    { uri: "file:///a", connectorKeys: ["a", "b"] },
+  ],
   unknown_tool: [{ tool: "github_x" }, -32602, { tool: "github_x" }],
   unknown_connector: [{ connectorKey: "github" }, -32602, { connectorKey: "github" }],
   invalid_tool: [{ tool: "t", path: "/properties/x", reason: "r" }, -32602, { tool: "t" }],
@@ -131,6 +137,53 @@ const OWN: { readonly [C in ErrorCode]?: [details: ErrorDetails[C], rpcCode: num
   store_unavailable: [{ path: "SECRET", reason: "SECRET" }, -32603, {}],
   redirect_refused: [{ status: 302, location: "SECRET", reason: "r" }, -32603, {}],
 };
+
+describe("H-21, H-22: a resource that is not there", () => {
+  const missing = (rpcData?: unknown): RemoteConnectorError<"resource_not_found"> =>
+    new RemoteConnectorError("resource_not_found", {
+      message: "No such resource.",
+      delivery: "answered",
+      details: { uri: "shown:///", rpcCode: -32002, rpcData },
+    });
+  const verdict = { delivery: "answered", code: "resource_not_found" };
+
+  it.each([
+    ["modern", -32602, {}],
+    ["legacy", -32002, { [KEY]: verdict }],
+  ] as const)("has the code of a %s agent's revision, and the URI that it asked for", (era, code, more) => {
+    expect(describeError(missing(), { ...OPTIONS, era, uri: "file:///a?b=1" })).toEqual({
+      status: 200,
+      error: { code, message: "No such resource.", data: { uri: "file:///a?b=1", ...more } },
+    });
+    expect(describeError(missing(), { ...OPTIONS, era }).error.data).toMatchObject({ uri: "shown:///" });
+  });
+
+  it("keeps the server's own data", () => {
+    const options = { ...OPTIONS, uri: "a:b" };
+    expect(describeError(missing({ uri: "x:y", hint: [1] }), options).error.data).toEqual({
+      uri: "a:b",
+      hint: [1],
+    });
+    expect(describeError(missing({ uri: "x:y", hint: [1] }), { ...options, era: "legacy" }).error.data).toEqual({
+      uri: "a:b",
+      hint: [1],
+      [KEY]: verdict,
+    });
+    for (const rpcData of ["text", 0, null, [1]]) {
+      expect(describeError(missing(rpcData), options).error.data).toEqual({
+        uri: "a:b",
+        [KEY]: { ...verdict, rpcData },
+      });
+    }
+  });
+
+  it("has the modern code for a modern agent whatever it asked for", () => {
+    const error = peerError({ rpcCode: -32002, rpcData: { a: 1 } });
+    const data = { a: 1, [KEY]: { delivery: "answered", code: "peer_error" } };
+    expect(describeError(error, OPTIONS).error).toEqual({ code: -32602, message: "theirs", data });
+    expect(describeError(error, { ...OPTIONS, era: "legacy" }).error).toMatchObject({ code: -32002, data });
+  });
+});
 
 describe("H-26: a failure of our own", () => {
   const deliveries: readonly Delivery[] = ["not_sent", "answered", "unknown"];
@@ -177,7 +230,7 @@ describe("H-26: a failure of our own", () => {
 
   it("puts the verdict under the product's own key", () => {
     const error = new RemoteConnectorError("cancelled", { message: "m", details: { reason: "r" } });
-    expect(describeError(error, { deliveryKey: "com.acme/delivery" }).error.data).toEqual({
+    expect(describeError(error, { ...OPTIONS, deliveryKey: "com.acme/delivery" }).error.data).toEqual({
       "com.acme/delivery": { delivery: "not_sent", code: "cancelled", reason: "r" },
     });
   });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fitResult } from "../../../../src/connector-host/local-server/fit-result.js";
+import { fitResult, type ResultKind } from "../../../../src/connector-host/local-server/fit-result.js";
 import type { UpstreamAnswer } from "../../../../src/connector-host/local-server/index.js";
 
 function answer(text: string, era: UpstreamAnswer["era"]): UpstreamAnswer {
@@ -8,24 +8,30 @@ function answer(text: string, era: UpstreamAnswer["era"]): UpstreamAnswer {
   return { raw: Buffer.from(text), era, resultType };
 }
 
-function fitted(text: string, era: UpstreamAnswer["era"], agentEra: UpstreamAnswer["era"]): string {
-  const result = fitResult(answer(text, era), agentEra);
+function fitted(
+  text: string,
+  era: UpstreamAnswer["era"],
+  agentEra: UpstreamAnswer["era"],
+  kind: ResultKind = "tool",
+): string {
+  const result = fitResult(answer(text, era), agentEra, kind);
   if (result.kind !== "fits") throw new Error(`undeliverable: ${result.resultType}`);
   return Buffer.from(result.raw).toString("utf8");
 }
 
+const KINDS: readonly ResultKind[] = ["tool", "prompt", "resource", "completion"];
 const PLAIN = '{ "content" : [],"n":12345678901234567890,  "_meta":{"ttlMs":1},"x":1e400 }';
 
 describe("H-26: a result for an agent", () => {
   it("stays byte for byte within the modern era", () => {
     const text = `{"ttlMs":0,"resultType":"complete","cacheScope":"private",${PLAIN.slice(1)}`;
     const given = answer(text, "modern");
-    expect(fitResult(given, "modern")).toEqual({ kind: "fits", raw: given.raw });
+    for (const kind of KINDS) expect(fitResult(given, "modern", kind)).toEqual({ kind: "fits", raw: given.raw });
   });
 
   it.each([PLAIN, '{"resultType":"of its own","ttlMs":5,"structuredContent":[1]}', "{}"])(
     "stays byte for byte within the legacy era: %s",
-    (text) => expect(fitted(text, "legacy", "legacy")).toBe(text),
+    (text) => expect(KINDS.map((kind) => fitted(text, "legacy", "legacy", kind))).toEqual(KINDS.map(() => text)),
   );
 
   it("gets resultType in front for a modern agent when it has none", () => {
@@ -48,6 +54,28 @@ describe("H-26: a result for an agent", () => {
     expect(fitted(text, "modern", "legacy")).toBe('{"content":[{"ttlMs":3}],"n":12345678901234567890}');
   });
 
+  it("of a resource gets the hint that the modern revision requires, and one of the server's stays", () => {
+    const hint = '"resultType":"complete","ttlMs":0,"cacheScope":"private"';
+    expect(fitted(PLAIN, "legacy", "modern", "resource")).toBe(`{${hint},${PLAIN.slice(1)}`);
+    expect(fitted(PLAIN, "modern", "modern", "resource")).toBe(`{${hint},${PLAIN.slice(1)}`);
+    const partly = '{"resultType":"complete","contents":[],"ttlMs":12345678901234567890}';
+    expect(fitted(partly, "modern", "modern", "resource")).toBe(`{"cacheScope":"private",${partly.slice(1)}`);
+    const foreign = '{"ttlMs":-1,"contents":[],"cacheScope":[],"resultType":"mine"}';
+    expect(fitted(foreign, "legacy", "modern", "resource")).toBe(
+      '{"ttlMs":0,"contents":[],"cacheScope":"private","resultType":"complete"}',
+    );
+    for (const kind of ["prompt", "completion"] as const) {
+      expect(fitted(PLAIN, "legacy", "modern", kind)).toBe(`{"resultType":"complete",${PLAIN.slice(1)}`);
+    }
+  });
+
+  it("of other kinds than a tool's keeps a member that is called structuredContent", () => {
+    const text = '{"structuredContent":[1],"resultType":"complete","ttlMs":1}';
+    for (const kind of ["prompt", "resource", "completion"] as const) {
+      expect(fitted(text, "modern", "legacy", kind)).toBe('{"structuredContent":[1]}');
+    }
+  });
+
   it.each<[string, string]>([
     ["[1,12345678901234567890]", '{"result":[1,12345678901234567890]}'],
     ['"text"', '{"result":"text"}'],
@@ -60,8 +88,10 @@ describe("H-26: a result for an agent", () => {
 
   it.each(["input_required", "task", ""])("of the kind %j reaches nobody", (resultType) => {
     const given = answer(JSON.stringify({ resultType }), "modern");
-    expect(fitResult(given, "modern")).toEqual({ kind: "undeliverable", resultType });
-    expect(fitResult(given, "legacy")).toEqual({ kind: "undeliverable", resultType });
+    for (const kind of KINDS) {
+      expect(fitResult(given, "modern", kind)).toEqual({ kind: "undeliverable", resultType });
+      expect(fitResult(given, "legacy", kind)).toEqual({ kind: "undeliverable", resultType });
+    }
   });
 
   it("keeps every other member of any object, in order", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { legacyToolList, modernToolList } from "../../../../src/connector-host/local-server/tool-list-result.js";
+import { legacyList, legacyTools, modernList } from "../../../../src/connector-host/local-server/list-result.js";
 
 const EXACT = '{ "name":"a_x","inputSchema":{"type":"object","maximum":12345678901234567890}, "foreign" : 1.0 }';
 
@@ -7,17 +7,17 @@ function exposed(definition: string): { name: string; definition: string } {
   return { name: "x", definition };
 }
 
-describe("H-24: a list of tools", () => {
+describe("H-24: a list", () => {
   it("is one page of whole definitions for a modern agent", () => {
-    const text = modernToolList([exposed(EXACT), exposed("{}")], { "sh.tutti/omitted": [] });
+    const text = modernList("tools", [EXACT, "{}"], { "sh.tutti/omitted": [] });
     expect(text).toBe(
       `{"resultType":"complete","tools":[${EXACT},{}],"ttlMs":0,"cacheScope":"private","_meta":{"sh.tutti/omitted":[]}}`,
     );
   });
 
   it("is one page of whole definitions for a legacy agent", () => {
-    expect(legacyToolList([exposed(EXACT)], {})).toBe(`{"tools":[${EXACT}]}`);
-    expect(legacyToolList([], { a: 1 })).toBe('{"tools":[],"_meta":{"a":1}}');
+    expect(legacyList("prompts", [EXACT, "{}"], {})).toBe(`{"prompts":[${EXACT},{}]}`);
+    expect(legacyList("tools", [], { a: 1 })).toBe('{"tools":[],"_meta":{"a":1}}');
   });
 
   it.each<[string, string, string]>([
@@ -32,7 +32,6 @@ describe("H-24: a list of tools", () => {
     ],
     ["only mentioned", '{"name":"a","description":"outputSchema"}', '{"name":"a","description":"outputSchema"}'],
   ])("leaves out what a legacy revision can't express: an output schema that is %s", (_name, given, expected) => {
-    expect(legacyToolList([exposed(given)], {})).toBe(`{"tools":[${expected}]}`);
-    expect(modernToolList([exposed(given)], {})).toContain(given);
+    expect(legacyTools([exposed(given)])).toEqual([expected]);
   });
 });

@@ -2,21 +2,27 @@ import { type JsonObject, memberRange } from "../../protocol/index.js";
 import { changeMembers } from "../../serving/index.js";
 import type { ExposedTool } from "./ports.js";
 
+/** The member of a list's result that holds its entries. */
+export type ListMember = "tools" | "prompts" | "resources" | "resourceTemplates";
+
 /**
- * The JSON text of a modern `tools/list` result: one page, stale at once, for this agent alone. `meta` is its `_meta`.
- * Source: 2026-07-28, Tools, Listing Tools; Caching.
+ * The JSON text of a modern list's result: one page, stale at once, for this agent alone. `definitions` are JSON texts;
+ * `meta` is its `_meta`. Source: 2026-07-28, Tools, Listing Tools; Caching.
  */
-export function modernToolList(exposed: readonly ExposedTool[], meta: JsonObject): string {
-  const tools = exposed.map((tool) => tool.definition).join(",");
-  const head = `{"resultType":"complete","tools":[${tools}],"ttlMs":0,"cacheScope":"private"`;
+export function modernList(member: ListMember, definitions: readonly string[], meta: JsonObject): string {
+  const head = `{"resultType":"complete","${member}":[${definitions.join(",")}],"ttlMs":0,"cacheScope":"private"`;
   return `${head},"_meta":${JSON.stringify(meta)}}`;
 }
 
-/** The JSON text of a legacy `tools/list` result. `meta` is left out when it is empty. Source: 2025-11-25, Tools. */
-export function legacyToolList(exposed: readonly ExposedTool[], meta: JsonObject): string {
-  const tools = exposed.map(legacyDefinition).join(",");
+/** The JSON text of a legacy list's result. `meta` is left out when it is empty. Source: 2025-11-25, Tools. */
+export function legacyList(member: ListMember, definitions: readonly string[], meta: JsonObject): string {
   const tail = Object.keys(meta).length === 0 ? "" : `,"_meta":${JSON.stringify(meta)}`;
-  return `{"tools":[${tools}]${tail}}`;
+  return `{"${member}":[${definitions.join(",")}]${tail}}`;
+}
+
+/** The definitions of tools as legacy revisions can express them. */
+export function legacyTools(exposed: readonly ExposedTool[]): readonly string[] {
+  return exposed.map(legacyDefinition);
 }
 
 /**

@@ -1,0 +1,54 @@
+import type { AgentRequest } from "./agent-request.js";
+import { callTool } from "./call-tool.js";
+import { completeArgument, completes } from "./complete-argument.js";
+import type { Answer, RequestTarget } from "./exchange.js";
+import { getPrompt } from "./get-prompt.js";
+import { listEntries } from "./list-entries.js";
+import type { LocalServerConfig } from "./options.js";
+import { readResource } from "./read-resource.js";
+
+/**
+ * Answers a request of a method that both eras have. `undefined` when this server doesn't offer it. Never rejects for what
+ * an agent sent.
+ */
+export function answerRequest(
+  config: LocalServerConfig,
+  target: RequestTarget,
+  request: AgentRequest,
+): Answer | Promise<Answer> | undefined {
+  const { directory } = config;
+  const { prompts, resources } = directory;
+  const { binding, signal } = target;
+  switch (request.method) {
+    case "tools/call":
+      return callTool(config, target, request);
+    case "tools/list":
+      return listEntries(config, target, request, { member: "tools", read: () => directory.list(binding, signal) });
+    case "prompts/list":
+      return (
+        prompts &&
+        listEntries(config, target, request, { member: "prompts", read: () => prompts.list(binding, signal) })
+      );
+    case "prompts/get":
+      return prompts && getPrompt(config, target, request, prompts);
+    case "resources/list":
+      return (
+        resources &&
+        listEntries(config, target, request, { member: "resources", read: () => resources.list(binding, signal) })
+      );
+    case "resources/templates/list":
+      return (
+        resources &&
+        listEntries(config, target, request, {
+          member: "resourceTemplates",
+          read: () => resources.listTemplates(binding, signal),
+        })
+      );
+    case "resources/read":
+      return resources && readResource(config, target, request, resources);
+    case "completion/complete":
+      return completes(directory) ? completeArgument(config, target, request, directory) : undefined;
+    default:
+      return undefined;
+  }
+}

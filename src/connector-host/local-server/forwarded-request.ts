@@ -1,0 +1,116 @@
+import { RemoteConnectorError } from "../../errors.js";
+import { isJsonObject, memberRange, type Notification, type Progress, type RequestId } from "../../protocol/index.js";
+import {
+  type LogLevel,
+  notificationLine,
+  reachesLevel,
+  type Refusal,
+  refuseParams,
+  resultLine,
+} from "../../serving/index.js";
+import { passOnAgentMeta } from "./agent-meta.js";
+import type { AgentRequest } from "./agent-request.js";
+import type { Answer, RequestTarget } from "./exchange.js";
+import { failedAnswer } from "./failed-answer.js";
+import { fitResult, type ResultKind } from "./fit-result.js";
+import type { LocalServerConfig } from "./options.js";
+import type { ForwardedRequest, UpstreamAnswer } from "./ports.js";
+
+/**
+ * What a request takes along to the connector. Sets the target's deadline, `callTimeoutMs` from now.
+ *
+ * Progress and log messages go back to the agent when it asked for them and takes a stream. `argumentsText` is what a tool
+ * or a prompt gets.
+ */
+export function forwardedRequest(
+  config: LocalServerConfig,
+  target: RequestTarget,
+  { params, progressToken, logLevel }: AgentRequest,
+  argumentsText?: string,
+): ForwardedRequest & { readonly argumentsText: string | undefined } {
+  const { mayStream, signal } = target;
+  target.deadline = config.clock.now() + config.callTimeoutMs;
+  return {
+    argumentsText,
+    meta: passOnAgentMeta(params["_meta"], config.productPrefix),
+    logLevel,
+    signal,
+    deadline: target.deadline,
+    onProgress: mayStream && progressToken !== undefined ? progressRelay(target, progressToken) : undefined,
+    onNotification: mayStream && logLevel !== undefined ? logRelay(target, logLevel) : undefined,
+  };
+}
+
+/**
+ * Begins a forwarded request and answers with what comes of it: the result's own bytes, as far as the agent's era takes
+ * them, or the failure. `uri` is the resource that was asked for.
+ */
+export async function forward(
+  config: LocalServerConfig,
+  target: RequestTarget,
+  request: AgentRequest,
+  { kind, uri, begin }: { kind: ResultKind; uri?: string | undefined; begin: () => Promise<UpstreamAnswer> },
+): Promise<Answer> {
+  let running: Promise<UpstreamAnswer> | undefined;
+  try {
+    running = begin();
+    return deliveredAnswer(request, kind, await running);
+  } catch (error) {
+    return failedAnswer(config, target, { id: request.id, era: request.era, error, promise: running, uri });
+  }
+}
+
+/** The answer with a connector's result. Throws `unsupported` (`answered`) for a kind of result that can't be handed on. */
+export function deliveredAnswer({ id, era }: AgentRequest, kind: ResultKind, answer: UpstreamAnswer): Answer {
+  const fitted = fitResult(answer, era, kind);
+  if (fitted.kind === "fits") return { status: 200, body: resultLine(id, fitted.raw) };
+  throw new RemoteConnectorError("unsupported", {
+    message: "The connector answered with a kind of result that this server can't hand on.",
+    delivery: "answered",
+    details: { feature: `resultType ${fitted.resultType.slice(0, 64)}` },
+  });
+}
+
+/**
+ * Refuses what would go on with a request that waits for input, since none does here: taking it for a first one would run
+ * it once more for an agent that only wanted to go on.
+ */
+export function refuseContinuation({ id, params }: AgentRequest): Refusal | undefined {
+  if (params["inputResponses"] === undefined && params["requestState"] === undefined) return undefined;
+  return refuseParams(id, "No request waits for input here, so that there is none to continue");
+}
+
+/** The JSON text of a member of `params` as the agent wrote it, or why it is too long. */
+export function paramText(
+  { id, message }: AgentRequest,
+  member: string,
+  maxBytes: number,
+): { readonly kind: "text"; readonly text: string } | Refusal {
+  const range = memberRange(message, ["params", member]) ?? { start: 0, end: 0 };
+  const length = range.end - range.start;
+  if (length > maxBytes) {
+    return refuseParams(id, `params.${member} has more than ${String(maxBytes)} bytes (maxArgumentsBytes)`);
+  }
+  return { kind: "text", text: Buffer.from(message.buffer, message.byteOffset + range.start, length).toString("utf8") };
+}
+
+/** Hands progress on under the agent's own token. Source: 2026-07-28, Progress. */
+function progressRelay(target: RequestTarget, progressToken: RequestId): (progress: Progress) => void {
+  return ({ progress, total, message }) => {
+    const line = notificationLine("notifications/progress", { progressToken, progress, total, message });
+    target.notify(line, DROPPABLE);
+  };
+}
+
+/**
+ * Hands on log messages of the level that was asked for and above, and nothing else: what is left does not concern the
+ * agent's request. Connections that several agents share may be set to a lower level. Source: 2026-07-28, Logging.
+ */
+function logRelay(target: RequestTarget, least: LogLevel): (notification: Notification) => void {
+  return ({ method, params }) => {
+    if (method !== "notifications/message" || !isJsonObject(params) || !reachesLevel(params["level"], least)) return;
+    target.notify(notificationLine(method, params), DROPPABLE);
+  };
+}
+
+const DROPPABLE = { droppable: true };
