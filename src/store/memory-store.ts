@@ -1,6 +1,7 @@
 import { CONVERGENCE_TABLE, convergenceRows } from "./convergence-rows.js";
 import { MemoryTable, type Undo } from "./memory-table.js";
 import { FLOW_TABLE, flowRows } from "./flow-rows.js";
+import { DOCUMENT_TABLE, documentRows } from "./document-rows.js";
 import { eventRows } from "./event-rows.js";
 import { MemoryEventTable } from "./memory-event-table.js";
 import { OVERLAY_TABLE, overlayRows } from "./overlay-rows.js";
@@ -24,6 +25,7 @@ class MemoryEngine implements StoreEngine {
   readonly #projections = new MemoryTable(PROJECTION_TABLE, this.#changes);
   readonly #overlays = new MemoryTable(OVERLAY_TABLE, this.#changes);
   readonly #flows = new MemoryTable(FLOW_TABLE, this.#changes);
+  readonly #documents = new MemoryTable(DOCUMENT_TABLE, this.#changes);
   /** Not taken back by a rollback: a number never comes again. */
   #generation = 0;
 
@@ -35,6 +37,7 @@ class MemoryEngine implements StoreEngine {
       projections: projectionRows(this.#accounts, this.#projections, transaction),
       overlays: overlayRows(this.#overlays, transaction),
       flows: flowRows(this.#flows, transaction),
+      documents: documentRows(this.#documents, transaction),
       onSettled: (run) => transaction.onSettled(run),
     };
   }

@@ -108,6 +108,15 @@ const STEPS: readonly string[] = [
     PRIMARY KEY (account_id, client_request_id)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  CREATE TABLE document (
+    kind TEXT NOT NULL,
+    key TEXT NOT NULL,
+    text TEXT NOT NULL,
+    updated_at INTEGER NOT NULL,
+    PRIMARY KEY (kind, key)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** The form of `host.db`. */

@@ -1,4 +1,5 @@
 import { CONVERGENCE_TABLE, convergenceRows } from "./convergence-rows.js";
+import { DOCUMENT_TABLE, documentRows } from "./document-rows.js";
 import { eventRows } from "./event-rows.js";
 import { GenerationCounter } from "./generation-counter.js";
 import { FLOW_TABLE, flowRows } from "./flow-rows.js";
@@ -22,6 +23,7 @@ export class SqliteEngine implements StoreEngine {
   readonly #projections: SqliteTable;
   readonly #overlays: SqliteTable;
   readonly #flows: SqliteTable;
+  readonly #documents: SqliteTable;
 
   /** `connection` is at the known format. Throws `store_*`. */
   constructor(connection: SqliteConnection) {
@@ -33,6 +35,7 @@ export class SqliteEngine implements StoreEngine {
     this.#projections = new SqliteTable(connection, PROJECTION_TABLE);
     this.#overlays = new SqliteTable(connection, OVERLAY_TABLE);
     this.#flows = new SqliteTable(connection, FLOW_TABLE);
+    this.#documents = new SqliteTable(connection, DOCUMENT_TABLE);
     this.#counter = new GenerationCounter(connection);
     this.#counter.replenish();
   }
@@ -47,6 +50,7 @@ export class SqliteEngine implements StoreEngine {
       projections: projectionRows(this.#accounts, this.#projections, transaction),
       overlays: overlayRows(this.#overlays, transaction),
       flows: flowRows(this.#flows, transaction),
+      documents: documentRows(this.#documents, transaction),
       onSettled: (run) => transaction.onSettled(run),
     };
   }

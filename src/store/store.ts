@@ -1,11 +1,12 @@
 import type { ProjectionTx } from "../auth-projection/index.js";
+import type { DocumentTx } from "../connector-host/documents/index.js";
 import type { ConvergenceTx } from "../reconcile/index.js";
 
 /**
  * A transaction, as the owners of rows see it. Usable until the work that it was given to has ended; after that, and for
  * writing inside `read`, its methods reject with `invalid_argument`.
  */
-export interface StoreTx extends ConvergenceTx, ProjectionTx {}
+export interface StoreTx extends ConvergenceTx, ProjectionTx, DocumentTx {}
 
 /**
  * Rows on disk or in memory, and one unit of work to read and write them in.

@@ -123,9 +123,9 @@ describe("the file of a store", () => {
     setFormat(path, 99);
     await expect(openIn(directory)).rejects.toMatchObject({
       code: "store_newer_format",
-      details: { path, found: 99, known: 3 },
+      details: { path, found: 99, known: 4 },
     });
-    setFormat(path, 3);
+    setFormat(path, 4);
     await openIn(directory);
   });
 

@@ -165,7 +165,7 @@ const FORMAT_2 = `
   PRAGMA user_version = 2;
 `;
 
-/** A file of format 2 as format 3 continues it, with events and authorization flows. Never edit this once it is released. */
+/** A file of format 2 as format 3 continues it, with events and authorization flows. Never edit this either. */
 const FORMAT_3 = `
   ${FORMAT_2}
   CREATE TABLE event (
@@ -203,6 +203,25 @@ const FORMAT_3 = `
     ('a', 'r2', 'odd', '0', 0, NULL, NULL, NULL, 'failed', NULL, 'refused', 'busy', 1, 2);
   PRAGMA user_version = 3;
 `;
+
+/** A file of format 3 as format 4 continues it, with documents. Never edit this once it is released. */
+const FORMAT_4 = `
+  ${FORMAT_3}
+  CREATE TABLE document (
+    kind TEXT NOT NULL,
+    key TEXT NOT NULL,
+    text TEXT NOT NULL,
+    updated_at INTEGER NOT NULL,
+    PRIMARY KEY (kind, key)
+  ) STRICT, WITHOUT ROWID;
+
+  INSERT INTO document VALUES
+    ('switch', 'notion', '{"formatVersion":1,"enabled":false}', 1700000000000),
+    ('binding', 'odd', '', 0);
+  PRAGMA user_version = 4;
+`;
+
+const FORMATS = [FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4];
 
 const EVENTS = [
   {
@@ -294,6 +313,7 @@ describe("formats of a store", () => {
     ["1", FORMAT_1],
     ["2", FORMAT_2],
     ["3", FORMAT_3],
+    ["4", FORMAT_4],
   ])("R-9: reads every row of a file of format %s", async (_format, content) => {
     const file = new Database(join(directory, "host.db"));
     file.exec(content);
@@ -389,6 +409,7 @@ describe("formats of a store", () => {
       await store.close();
       return overlays;
     };
+    expect(await read(FORMAT_4)).toEqual(OBSERVED);
     expect(await read(FORMAT_3)).toEqual(OBSERVED);
     expect(await read(FORMAT_2)).toEqual(OBSERVED);
     expect(await read(FORMAT_1)).toEqual([]);
@@ -398,6 +419,7 @@ describe("formats of a store", () => {
     { format: "1", content: FORMAT_1, last: 0, events: [] },
     { format: "2", content: FORMAT_2, last: 0, events: [] },
     { format: "3", content: FORMAT_3, last: 43, events: EVENTS },
+    { format: "4", content: FORMAT_4, last: 43, events: EVENTS },
   ])(
     "R-8: reads the events of a file of format $format, and numbers go on in it",
     async ({ content, last, events }) => {
@@ -414,14 +436,14 @@ describe("formats of a store", () => {
   );
 
   it("P-10: reads the flows of a file of format 3; one of an earlier format has none, and takes them", async () => {
-    for (const [format, content] of [FORMAT_1, FORMAT_2, FORMAT_3].entries()) {
+    for (const [format, content] of FORMATS.entries()) {
       const fileName = `${String(format)}.db`;
       const file = new Database(join(directory, fileName));
       file.exec(content);
       file.close();
       const store = await openSqliteStore({ directory, fileName });
       const flows = await store.read((tx) => tx.flows.list("a"));
-      expect(flows).toEqual(content === FORMAT_3 ? FLOWS : []);
+      expect(flows).toEqual(content === FORMAT_1 || content === FORMAT_2 ? [] : FLOWS);
       for (const flow of flows) {
         await store.write((tx) => tx.flows.put({ ...flow, accountId: "b" }));
         expect(await store.read((tx) => tx.flows.get("b", flow.clientRequestId))).toEqual({ ...flow, accountId: "b" });
@@ -430,20 +452,41 @@ describe("formats of a store", () => {
     }
   });
 
-  it("R-9: makes new files in the form in which format 3 was released, and brings earlier ones to it", async () => {
+  it("R-9: reads the documents of a file of format 4; one of an earlier format has none, and takes them", async () => {
+    for (const [format, content] of FORMATS.entries()) {
+      const fileName = `${String(format)}.db`;
+      const file = new Database(join(directory, fileName));
+      file.exec(content);
+      file.close();
+      const store = await openSqliteStore({ directory, fileName });
+      const kept = {
+        kind: "switch",
+        key: "notion",
+        text: '{"formatVersion":1,"enabled":false}',
+        updatedAt: 1_700_000_000_000,
+      };
+      const list = () => store.read((tx) => tx.documents.list("switch"));
+      expect(await list()).toEqual(content === FORMAT_4 ? [kept] : []);
+      await store.write((tx) => tx.documents.put({ ...kept, key: "another" }));
+      expect(await list()).toContainEqual({ ...kept, key: "another" });
+      await store.close();
+    }
+  });
+
+  it("R-9: makes new files in the form in which format 4 was released, and brings earlier ones to it", async () => {
     await (await openSqliteStore({ directory })).close();
     const made = schemaOf(join(directory, "host.db"));
-    for (const [format, content] of [FORMAT_1, FORMAT_2, FORMAT_3].entries()) {
+    for (const [format, content] of FORMATS.entries()) {
       const fileName = `${String(format)}.db`;
       const former = new Database(join(directory, fileName));
       former.exec(content);
       former.close();
-      if (content === FORMAT_3) expect(schemaOf(join(directory, fileName))).toEqual(made);
+      if (content === FORMAT_4) expect(schemaOf(join(directory, fileName))).toEqual(made);
       await (await openSqliteStore({ directory, fileName })).close();
       expect(schemaOf(join(directory, fileName))).toEqual(made);
     }
-    // Seven of ours, and SQLite's own of the numbers that were given out.
-    expect(made.tables).toHaveLength(8);
+    // Eight of ours, and SQLite's own of the numbers that were given out.
+    expect(made.tables).toHaveLength(9);
   });
 
   it("R-1: leaves the columns for a shared store as they are", async () => {
