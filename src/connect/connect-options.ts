@@ -1,5 +1,5 @@
 import { RemoteConnectorError } from "../errors.js";
-import { durationOption, refuseOption } from "../options.js";
+import { choiceOption, durationOption, refuseOption } from "../options.js";
 import {
   LegacyStdioClient,
   type LegacyStdioOptions,
@@ -66,6 +66,11 @@ type Common<A, B> = Omit<Pick<A, keyof A & keyof B>, Shared>;
 
 /** How a server over HTTP is reached. Options of one era alone stand under its name. */
 export interface ConnectHttpOptions extends SharedConnectOptions, Common<ModernHttp, LegacyHttp> {
+  /**
+   * How a legacy server is spoken to: `auto` (default) over Streamable HTTP, or over HTTP+SSE when it refuses that as one does
+   * that knows nothing else; `sse` over HTTP+SSE at once.
+   */
+  readonly legacyTransport?: "auto" | "sse" | undefined;
   readonly modern?: Partial<Omit<ModernHttp, keyof LegacyHttp | Shared>> | undefined;
   readonly legacy?: Partial<Omit<LegacyHttp, keyof ModernHttp | Shared>> | undefined;
 }
@@ -141,7 +146,8 @@ function factoriesOf(options: ConnectOptions): EraFactories & Pick<ConnectConfig
 }
 
 function httpFactories(options: ConnectHttpOptions): EraFactories & Pick<ConnectConfig, "memoryKey" | "origin"> {
-  const { modern = {}, legacy = {}, ...rest } = options;
+  const { modern = {}, legacy = {}, legacyTransport, ...rest } = options;
+  const transport = choiceOption("legacyTransport", legacyTransport, ["auto", "sse"]);
   checkEraOptions(modern, MODERN_HTTP);
   checkEraOptions(legacy, LEGACY_HTTP);
   const { shared, common } = split(rest);
@@ -156,6 +162,7 @@ function httpFactories(options: ConnectHttpOptions): EraFactories & Pick<Connect
       new ModernStreamableHTTPClient({ ...common, ...modern, clientInfo, handlers, onDiagnostic, wallNow }),
     openLegacy: ({ revisions, signal, onNotification }) =>
       openLegacyHttp({
+        transport,
         common: {
           ...ofBothTransports,
           clientInfo,

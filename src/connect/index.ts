@@ -15,6 +15,7 @@ export {
 } from "./mcp-client.js";
 export {
   type ClientOptions,
+  connectOpener,
   type OpenedServer,
   type OpenServer,
   type ServerOpening,

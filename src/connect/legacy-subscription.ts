@@ -20,8 +20,9 @@ export interface LegacySubscriptionPorts {
   forget(subscription: LegacySubscription): void;
 }
 
-/** What a subscription is about: the flags that the server declares to tell of, and the resources that it is asked for. */
+/** What a subscription is about: what was asked for, what of it the server declares to tell of, and the resources. */
 export interface LegacySubject {
+  readonly asked: SubscriptionFilter;
   readonly flags: SubscriptionFilter;
   readonly claims: readonly ResourceClaim[];
 }
@@ -32,6 +33,7 @@ export class LegacySubscription implements Subscription {
   readonly #acknowledgement = new Acknowledgement();
   readonly #buffer: ItemBuffer<Notification>;
   readonly #ports: LegacySubscriptionPorts;
+  #asked: SubscriptionFilter = {};
   #filter: SubscriptionFilter = {};
   #claims: readonly ResourceClaim[] = [];
   #stopListening: (() => void) | undefined;
@@ -86,8 +88,9 @@ export class LegacySubscription implements Subscription {
     return this.#buffer;
   }
 
-  async #acknowledge({ flags, claims }: LegacySubject): Promise<void> {
+  async #acknowledge({ asked, flags, claims }: LegacySubject): Promise<void> {
     this.#claims = claims;
+    this.#asked = asked;
     this.#filter = withResources(flags, claims);
     const taken = await Promise.all(claims.map(async (claim) => ((await claim.isTaken) ? [claim] : [])));
     if (this.#ended) return;
@@ -95,9 +98,11 @@ export class LegacySubscription implements Subscription {
     this.#acknowledgement.acknowledge(this.#filter);
   }
 
+  /** Everything but lists and resources belongs to nobody in particular. */
   #hears({ method, params }: Notification): boolean {
-    if (!isChange(method) || !isCovered(method, this.#filter)) return false;
-    if (method !== "notifications/resources/updated") return true;
+    // That a list changed is true though the server never declared that it would tell.
+    if (method.endsWith("/list_changed")) return isCovered(method, this.#asked);
+    if (method !== "notifications/resources/updated" || !isCovered(method, this.#filter)) return false;
     const uri = isJsonObject(params) ? params["uri"] : undefined;
     // One that nobody asked for by its name lies below one that somebody did, and the server alone knows which.
     return this.#claims.some((claim) => claim.uri === uri) || !this.#ports.isWanted(uri);
@@ -120,11 +125,6 @@ function withResources(flags: SubscriptionFilter, claims: readonly ResourceClaim
 
 function urisOf(claims: readonly ResourceClaim[]): readonly string[] {
   return claims.map(({ uri }) => uri);
-}
-
-/** What subscriptions of the modern era tell of. Everything else on the session belongs to nobody in particular. */
-function isChange(method: string): boolean {
-  return method.endsWith("/list_changed") || method === "notifications/resources/updated";
 }
 
 function unset(): void {

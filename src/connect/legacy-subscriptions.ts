@@ -73,7 +73,7 @@ export class LegacySubscriptions {
     const isServed = declares(capabilities, "resources", "subscribe");
     const uris = isServed ? (filter.resourceSubscriptions ?? []) : [];
     const claims = Array.from(new Set(uris), (uri) => this.#wanted.claim(uri, options));
-    return { flags: declaredFlags(filter, capabilities), claims };
+    return { asked: filter, flags: declaredFlags(filter, capabilities), claims };
   }
 }
 

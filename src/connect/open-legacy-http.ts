@@ -11,29 +11,36 @@ import { withCause } from "./with-cause.js";
 
 /** What both transports of legacy servers take, and what Streamable HTTP alone does. */
 export interface LegacyHttpOpening {
+  /** `auto`: Streamable HTTP, and HTTP+SSE when that is refused. */
+  readonly transport: "auto" | "sse";
   readonly common: LegacySSEClientOptions;
   readonly streamable: Omit<Partial<LegacyStreamableHTTPClientOptions>, keyof LegacySSEClientOptions>;
 }
 
 /**
  * Opens a client for a legacy server over Streamable HTTP, or over HTTP+SSE when its refusal of `initialize` is that of a server
- * that knows nothing else. Rejects with the first failure, the second one as its cause.
+ * that knows nothing else, or at once when nothing else is wanted. Rejects with the first failure, the second one as its cause.
  *
  * Source: 2025-11-25, Transports, Backwards Compatibility.
  */
-export async function openLegacyHttp({ common, streamable }: LegacyHttpOpening): Promise<OpenLegacy> {
+export async function openLegacyHttp({ transport, common, streamable }: LegacyHttpOpening): Promise<OpenLegacy> {
+  if (transport === "sse") return openSse(common);
   try {
     const client = await LegacyStreamableHTTPClient.connect({ ...common, ...streamable });
     return { client, ended: undefined };
   } catch (refusal) {
     if (!mayBeSse(refusal)) throw refusal;
     try {
-      const client = await LegacySSEClient.connect(common);
-      return { client, ended: client.ended };
+      return await openSse(common);
     } catch (error) {
       throw common.signal?.aborted === true ? error : withCause(refusal, error);
     }
   }
+}
+
+async function openSse(common: LegacySSEClientOptions): Promise<OpenLegacy> {
+  const client = await LegacySSEClient.connect(common);
+  return { client, ended: client.ended };
 }
 
 const SSE_STATUSES: ReadonlySet<number | undefined> = new Set([400, 404, 405]);

@@ -14,7 +14,8 @@ type Options = Omit<ConnectStdioOptions, "signal">;
 const UNHURRIED = { connectTimeoutMs: Infinity, idleTimeoutMs: Infinity, totalTimeoutMs: Infinity };
 
 /**
- * Opens a server as {@link connect} does. Throws `invalid_options`.
+ * How a program is started again and again: each opening starts it as {@link connect} does, and waits as long as its signal lets it.
+ * For whoever sees to the restarts. Throws `invalid_options`.
  *
  * A process is of one era for as long as it lives: the era is looked for at the first start, and again when a start shows
  * that it was another. The client starts no process by itself.

@@ -1,3 +1,4 @@
+export { connectOpener } from "./connect-opener.js";
 export { type OpenedServer, type OpenServer, type ServerOpening } from "./open-server.js";
 export { type SupervisedState } from "./supervised-state.js";
 export {

@@ -39,8 +39,15 @@ export function checkToolList(listed: ToolList, maxTools: number): CheckedToolLi
     if (name === "" || LONE_SURROGATE.test(name)) diagnostics.push({ kind: "unusable_name", tool: name });
     else if (tool.inputSchema["type"] !== "object") diagnostics.push({ kind: "unusable_schema", tool: name });
     else if (tools.size === maxTools) leftOut += 1;
-    else tools.set(name, { tool, contract: listed.contracts.get(name) ?? EMPTY_CONTRACT });
+    else tools.set(name, toolOf(listed, tool));
   }
   if (leftOut > 0) diagnostics.push({ kind: "too_many_tools", kept: maxTools, leftOut });
   return { tools, diagnostics };
+}
+
+/** Its definition only where the walk kept it: most lists are not looked at again. */
+function toolOf({ contracts, definitions }: ToolList, tool: RouteTool["tool"]): RouteTool {
+  const contract = contracts.get(tool.name) ?? EMPTY_CONTRACT;
+  const definition = definitions.get(tool.name);
+  return definition === undefined ? { tool, contract } : { tool, contract, definition };
 }

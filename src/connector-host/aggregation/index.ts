@@ -1,2 +1,2 @@
 export { AggregatedDirectory } from "./aggregated-directory.js";
-export { type MissingConnector } from "./ports.js";
+export { type ConnectorTraits, type MissingConnector, type Reach } from "./ports.js";

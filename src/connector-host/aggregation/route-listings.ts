@@ -1,105 +1,130 @@
-import { type ToolContract } from "../../protocol/index.js";
+import type { ToolContract } from "../../protocol/index.js";
 import type { Clock } from "../../transport/index.js";
-import { checkToolList } from "../activation/index.js";
+import { checkToolList, type ToolListDiagnostic } from "../activation/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
+import { buildNameTable, type NameDiagnostic, type NamespaceTable } from "../naming/index.js";
 import type { Route, RouteTable } from "../routes/index.js";
-import { joinSignals } from "./join-signals.js";
-import { type Budget, within } from "./within.js";
+import { ListBudgets } from "./list-budgets.js";
+import { nameListing, type NativeTool, type RouteListing } from "./route-listing.js";
+import { type Listed, SharedWalks, type WalkReader } from "./shared-walks.js";
 
-/** A tool as it was listed. */
-export interface ListedTool {
+export interface RouteListingsOptions {
+  readonly clock: Clock;
+  readonly namespaces: NamespaceTable;
+  /** How long a list waits for one connector that was not late before, in milliseconds. */
+  readonly listBudgetMs: number;
+  readonly onListed: (route: Route<RemoteMcpClient>, listed: Listed<RouteListing>) => void;
+  readonly onLateFailure: (route: Route<RemoteMcpClient>, error: unknown) => void;
+}
+
+/** How a tool is called. */
+export interface CallableTool {
+  readonly nativeName: string;
   readonly contract: ToolContract;
-  /** The definition's JSON as its server wrote it. */
-  readonly definition: Uint8Array;
 }
 
-/** The tools of one route, by native name, in the server's order. */
-export type RouteListing = ReadonlyMap<string, ListedTool>;
-
-/** How long one who asks waits. */
-export type ListBudget = Omit<Budget, "clock">;
-
-/** A walk that others may join. */
-interface SharedWalk {
-  readonly listing: Promise<RouteListing>;
-  readonly startedAt: number;
-  readonly controller: AbortController;
-  waiters: number;
-}
+/** One who waits for a list for as long as its connector deserves. */
+export type ListReader = Pick<WalkReader, "binding" | "signal">;
 
 const MAX_TOOLS = 512;
-/** A walk that is older is not joined: it may be the one whose answer was lost. */
-const JOIN_WINDOW_MS = 1_000;
-/** How long a walk may take, whoever waits for it. */
+/** How long a walk may take, whoever waits for it; no budget is longer. */
 const WALK_TIMEOUT_MS = 30_000;
 
-/**
- * What routes list, live. Those who ask at about the same time share one walk. A walk is nobody's own: it ends when the last
- * who waits for it has left, at its own deadline, or with its route.
- */
+/** What routes list of tools, live, and how long that takes. */
 export class RouteListings {
-  readonly #clock: Clock;
-  readonly #walks = new WeakMap<Route<RemoteMcpClient>, SharedWalk>();
-  readonly #newest = new WeakMap<Route<RemoteMcpClient>, RouteListing>();
+  readonly #options: RouteListingsOptions;
+  readonly #budgets = new ListBudgets();
+  readonly #walks: SharedWalks<RouteListing>;
+  readonly #activated = new WeakMap<Route<RemoteMcpClient>, ReadonlyMap<string, CallableTool>>();
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
+  constructor(options: RouteListingsOptions) {
+    this.#options = options;
+    const { clock, listBudgetMs, onListed, onLateFailure } = options;
+    this.#walks = new SharedWalks<RouteListing>({
+      clock,
+      read: (route, signal) => this.#read(route, signal),
+      onListed: (route, listed) => {
+        this.#budgets.note(route.connectorKey, listed.tookMs, listBudgetMs);
+        onListed(route, listed);
+      },
+      onLateFailure,
+    });
   }
 
-  /** What was last listed; `undefined` before the first walk. */
+  /** What was last listed; `undefined` before the first walk ended. */
   newest(route: Route<RemoteMcpClient>): RouteListing | undefined {
-    return this.#newest.get(route);
+    return this.#walks.newest(route);
   }
 
-  /** What the route lists now, within the budget. Rejects as {@link within} does, and with what the client rejects with. */
-  async list(route: Route<RemoteMcpClient>, budget: ListBudget): Promise<RouteListing> {
-    const walk = this.#join(route);
-    walk.waiters += 1;
-    try {
-      return await within(walk.listing, { ...budget, clock: this.#clock });
-    } finally {
-      walk.waiters -= 1;
-      if (walk.waiters === 0) walk.controller.abort();
+  /** What was last listed, if nothing says that it changed since. */
+  valid(route: Route<RemoteMcpClient>): RouteListing | undefined {
+    return this.#walks.valid(route);
+  }
+
+  /** The tools of the last list, or of the route's activation before the first, by exposed name. */
+  last(route: Route<RemoteMcpClient>): ReadonlyMap<string, CallableTool> {
+    return this.newest(route)?.tools ?? this.#activatedWith(route);
+  }
+
+  /** As {@link last}, if nothing says that it changed since. */
+  lastValid(route: Route<RemoteMcpClient>): ReadonlyMap<string, CallableTool> | undefined {
+    return this.valid(route)?.tools ?? (this.#walks.isUntouched(route) ? this.#activatedWith(route) : undefined);
+  }
+
+  invalidate(route: Route<RemoteMcpClient>): void {
+    this.#walks.invalidate(route);
+  }
+
+  /** What the route lists now, within its budget. Rejects with `timeout`, the signal's reason, and what the client rejects with. */
+  list(route: Route<RemoteMcpClient>, reader: ListReader): Promise<RouteListing> {
+    const limitMs = this.#budgets.of(route.connectorKey, this.#options.listBudgetMs);
+    return this.#walks.list(route, { ...reader, limitMs, option: "listBudgetMs" });
+  }
+
+  /** As {@link list}, as long as a walk takes. */
+  listPatiently(route: Route<RemoteMcpClient>, signal: AbortSignal): Promise<RouteListing> {
+    return this.#walks.list(route, { signal, limitMs: 2 * WALK_TIMEOUT_MS, option: "totalTimeoutMs" });
+  }
+
+  #activatedWith(route: Route<RemoteMcpClient>): ReadonlyMap<string, CallableTool> {
+    let tools = this.#activated.get(route);
+    if (tools === undefined) {
+      const { connectorKey } = route;
+      const native = Array.from(route.tools, ([nativeName, { contract }]) => ({ connectorKey, nativeName, contract }));
+      tools = buildNameTable(this.#options.namespaces, native).entries;
+      this.#activated.set(route, tools);
     }
+    return tools;
   }
 
-  #join(route: Route<RemoteMcpClient>): SharedWalk {
-    const running = this.#walks.get(route);
-    if (running !== undefined && this.#clock.now() - running.startedAt < JOIN_WINDOW_MS) return running;
-    const controller = new AbortController();
-    const listing = this.#walk(route, controller.signal);
-    const walk: SharedWalk = { listing, startedAt: this.#clock.now(), controller, waiters: 0 };
-    this.#walks.set(route, walk);
-    const forget = (): void => {
-      if (this.#walks.get(route) === walk) this.#walks.delete(route);
-    };
-    // Those who wait hear of a failure; when all have left, it is nobody's.
-    listing.then(forget, forget);
-    return walk;
-  }
-
-  async #walk(route: Route<RemoteMcpClient>, signal: AbortSignal): Promise<RouteListing> {
-    const leave = route.enter();
-    const joined = joinSignals(route.signal, signal);
-    try {
-      const listed = await route.client.listAllTools({
-        signal: joined.signal,
-        totalTimeoutMs: WALK_TIMEOUT_MS,
-        definitions: true,
-      });
-      const { tools } = checkToolList(listed, MAX_TOOLS);
-      const listing = new Map<string, ListedTool>();
-      for (const [name, { contract }] of tools) {
-        const definition = listed.definitions.get(name);
-        if (definition !== undefined) listing.set(name, { contract, definition });
-      }
-      this.#newest.set(route, listing);
-      return listing;
-    } finally {
-      joined.release();
-      leave();
+  async #read(route: Route<RemoteMcpClient>, signal: AbortSignal): Promise<RouteListing> {
+    const listed = await route.client.listAllTools({ signal, totalTimeoutMs: WALK_TIMEOUT_MS, definitions: true });
+    const { connectorKey } = route;
+    const { tools, diagnostics } = checkToolList(listed, MAX_TOOLS);
+    const native: NativeTool[] = [];
+    for (const [nativeName, { contract }] of tools) {
+      const definition = listed.definitions.get(nativeName);
+      if (definition !== undefined) native.push({ nativeName, contract, definition });
     }
+    const leftOut = diagnostics.flatMap((diagnostic) => nameFault(connectorKey, diagnostic));
+    const listing = nameListing(this.#options.namespaces, connectorKey, native, leftOut);
+    const before = this.newest(route);
+    // One that says the same is kept as it is, so that nothing is held twice.
+    const isSame = before?.digest === listing.digest && !hasFaults(before) && !hasFaults(listing);
+    return isSame ? before : listing;
   }
+}
+
+function hasFaults({ diagnostics }: RouteListing): boolean {
+  return diagnostics.length > 0;
+}
+
+/** What of a list was left out for its name. */
+function nameFault(connectorKey: string, diagnostic: ToolListDiagnostic): NameDiagnostic[] {
+  const isDuplicate = diagnostic.kind === "duplicate_tool";
+  if (!isDuplicate && diagnostic.kind !== "unusable_name") return [];
+  const tool = { connectorKey, nativeName: diagnostic.tool };
+  return [isDuplicate ? { kind: "repeated_tool", tool } : { kind: "unnamable_tool", tool }];
 }
 
 /** The route that replaced this one, if one did. */

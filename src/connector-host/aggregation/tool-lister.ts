@@ -1,140 +1,158 @@
-import { setMaxListeners } from "node:events";
-import { isRemoteConnectorError } from "../../errors.js";
-import { changeMembers } from "../../serving/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
-import type { Binding, OmittedConnector, ToolListing } from "../local-server/index.js";
-import { buildNameTable } from "../naming/index.js";
+import type { Binding, ExposedTool, OmittedConnector, ToolListing } from "../local-server/index.js";
 import type { Route } from "../routes/index.js";
-import { joinSignals } from "./join-signals.js";
+import { fitListings } from "./fit-listings.js";
+import type { View } from "./given-views.js";
+import type { ListReports } from "./list-reports.js";
 import type { AggregatedDirectoryOptions, MissingConnector } from "./ports.js";
-import {
-  type ListBudget,
-  type ListedTool,
-  type RouteListing,
-  type RouteListings,
-  successorOf,
-} from "./route-listings.js";
-import { mapLimited } from "./map-limited.js";
+import type { RouteListing } from "./route-listing.js";
+import { type AskOutcome, omissionReason, RouteAsker } from "./route-asker.js";
+import type { ListReader } from "./route-listings.js";
 
-interface NamedTool {
+export interface ToolListerOptions extends Pick<
+  AggregatedDirectoryOptions,
+  "maxListBytes" | "namespaces" | "reach" | "routes"
+> {
+  readonly reports: ListReports;
+  /** Whether the connector is opened for tools. */
+  readonly hasTools: (connectorKey: string) => boolean;
+  /** What a route is listed with: live, or from its catalog. Rejects as `RouteListings.list` does. */
+  readonly listRoute: (route: Route<RemoteMcpClient>, reader: ListReader) => Promise<RouteListing>;
+  /** What is known of a connector that should run and has no route. */
+  readonly lastListing: (scopes: readonly string[], connectorKey: string) => RouteListing | undefined;
+  /** A binding is given this list. `asked`: which routes gave its parts. */
+  readonly onGiven: (binding: Binding, view: View, asked: readonly ListedRoute[]) => void;
+}
+
+/** What a route was listed with. */
+export interface ListedRoute {
+  readonly route: Route<RemoteMcpClient>;
+  readonly listing: RouteListing;
+}
+
+/** A connector's part of a list. */
+interface Part {
   readonly connectorKey: string;
-  readonly nativeName: string;
-  readonly tool: ListedTool;
+  readonly listing: RouteListing;
 }
 
 /** What asking all routes gave. */
 interface Gathered {
-  readonly named: NamedTool[];
+  readonly listed: ListedRoute[];
   readonly omitted: OmittedConnector[];
   readonly failures: unknown[];
-  readonly answered: number;
 }
 
-type ListOutcome =
-  | { readonly kind: "found"; readonly listing: RouteListing }
-  | { readonly kind: "failed"; readonly error: unknown };
-
-interface AskedRoute {
-  readonly route: Route<RemoteMcpClient>;
-  readonly outcome: ListOutcome;
-}
-
-/** Routes that one list asks at once. */
-const ROUTES_AT_ONCE = 32;
+type ListOutcome = AskOutcome<RouteListing>;
 
 /** Lists the tools of all published routes as one. */
 export class ToolLister {
-  readonly #options: AggregatedDirectoryOptions;
-  readonly #listings: RouteListings;
+  readonly #options: ToolListerOptions;
+  readonly #asker: RouteAsker;
 
-  constructor(options: AggregatedDirectoryOptions, listings: RouteListings) {
+  constructor(options: ToolListerOptions) {
     this.#options = options;
-    this.#listings = listings;
+    this.#asker = new RouteAsker(options.routes);
   }
 
   /**
-   * Every route is listed live, each within its own budget; one that fails or is late is left out and named. Sorted by
-   * name. What was withdrawn meanwhile is not there. Rejects, with the first failure, only when every route failed.
+   * Every route is listed, each within its own budget; one that fails or is late is left out and named. Sorted by name. What was
+   * withdrawn meanwhile is not there. Rejects, with the first failure, only when every route failed.
    */
   async list(binding: Binding, signal: AbortSignal): Promise<ToolListing> {
-    const { reach, namespaces } = this.#options;
+    const { reach, maxListBytes, onGiven } = this.#options;
     const scopes = reach.scopesOf(binding);
-    if (scopes.length === 0) return { tools: [], omitted: [] };
-    const asked = await this.#askAll(scopes, signal);
+    const outcomes = await this.#askAll(binding, scopes, signal);
     // What is missing is worth a word, and not the whole list.
-    const missing = await reach.missing(scopes).catch((): readonly MissingConnector[] => []);
+    const missing = scopes.length === 0 ? [] : await reach.missing(scopes).catch(nothing);
     signal.throwIfAborted();
     const left = reach.scopesOf(binding);
     if (scopes.some((scope) => !left.includes(scope))) return this.list(binding, signal);
-    const { named, omitted, failures, answered } = this.#gather(asked);
-    if (failures.length > 0 && answered === 0) throw failures[0];
-    for (const { connectorKey, state } of missing) omitted.push({ connectorKey, reason: state });
-    const { entries } = buildNameTable(namespaces, named);
-    const tools = Array.from(entries, ([name, { tool }]) => ({ name, definition: renamed(tool.definition, name) }));
-    return { tools, omitted };
+    const { listed, omitted, failures } = this.#gather(outcomes);
+    const parts: Part[] = listed.map(({ route, listing }) => ({ connectorKey: route.connectorKey, listing }));
+    const stale = this.#addStale(scopes, missing, parts, omitted);
+    if (failures.length > 0 && parts.length === 0) throw failures[0];
+    const { kept, leftOut } = fitListings(parts, maxListBytes);
+    for (const { connectorKey } of leftOut) omitted.push({ connectorKey, reason: TOO_LARGE });
+    this.#report(listed, new Set(leftOut.map(({ connectorKey }) => connectorKey)));
+    onGiven(binding, viewOf(parts), listed);
+    return { tools: this.#toolsOf(kept), omitted: omitted.sort(byKey), stale };
   }
 
-  async #askAll(scopes: readonly string[], signal: AbortSignal): Promise<AskedRoute[]> {
-    const { routes: table, listBudgetMs } = this.#options;
-    // One signal for all: its listeners are as many as routes, which is no leak.
-    const joined = joinSignals(signal);
-    setMaxListeners(0, joined.signal);
-    const routes = table.list().filter((route) => scopes.includes(route.scope));
-    const budget = { limitMs: listBudgetMs, option: "listBudgetMs", signal: joined.signal };
-    return mapLimited(routes, ROUTES_AT_ONCE, async (route) => ({
-      route,
-      outcome: await this.#listRoute(route, budget).then(found, failed),
-    })).finally(() => joined.release());
+  #askAll(binding: Binding, scopes: readonly string[], signal: AbortSignal): Promise<readonly ListOutcome[]> {
+    const { hasTools, listRoute, routes: table } = this.#options;
+    const routes = table.list().filter(({ connectorKey, scope }) => scopes.includes(scope) && hasTools(connectorKey));
+    return this.#asker.askAll(routes, signal, (route, joined) => listRoute(route, { binding, signal: joined }));
   }
 
   /** What was withdrawn since it was asked is left out without a word. */
-  #gather(asked: readonly AskedRoute[]): Gathered {
-    const named: NamedTool[] = [];
-    const omitted: OmittedConnector[] = [];
-    const failures: unknown[] = [];
-    let answered = 0;
-    for (const { route, outcome } of asked) {
+  #gather(outcomes: readonly ListOutcome[]): Gathered {
+    const { reach, reports } = this.#options;
+    const gathered: Gathered = { listed: [], omitted: [], failures: [] };
+    for (const outcome of outcomes) {
+      const { route } = outcome;
       if (route.state === "revoked") continue;
-      const { connectorKey } = route;
       if (outcome.kind === "found") {
-        answered += 1;
-        for (const [nativeName, tool] of outcome.listing) named.push({ connectorKey, nativeName, tool });
-      } else {
-        this.#options.reach.onFailure(route, outcome.error);
-        omitted.push({ connectorKey, reason: reasonOf(outcome.error) });
-        failures.push(outcome.error);
+        gathered.listed.push(outcome);
+        continue;
+      }
+      const reason = omissionReason(outcome.error);
+      reach.onFailure(route, outcome.error);
+      reports.onOmitted(route, reason);
+      gathered.omitted.push({ connectorKey: route.connectorKey, reason });
+      gathered.failures.push(outcome.error);
+    }
+    return gathered;
+  }
+
+  /** Connectors without a route are listed as they were last, where that is known; the others are named. */
+  #addStale(
+    scopes: readonly string[],
+    missing: readonly MissingConnector[],
+    parts: Part[],
+    omitted: OmittedConnector[],
+  ): readonly OmittedConnector[] {
+    const stale: OmittedConnector[] = [];
+    const listed = new Set(parts.map(({ connectorKey }) => connectorKey));
+    for (const { connectorKey, state } of missing) {
+      // It came back after it was asked about.
+      if (listed.has(connectorKey) || !this.#options.hasTools(connectorKey)) continue;
+      const listing = this.#options.lastListing(scopes, connectorKey);
+      (listing === undefined ? omitted : stale).push({ connectorKey, reason: state });
+      if (listing !== undefined) parts.push({ connectorKey, listing });
+    }
+    return stale;
+  }
+
+  #report(listed: readonly ListedRoute[], leftOut: ReadonlySet<string>): void {
+    for (const { route, listing } of listed) {
+      this.#options.reports.onListed(route, listing, leftOut.has(route.connectorKey) ? TOO_LARGE : undefined);
+    }
+  }
+
+  /** A tool whose name leads to another connector by now is none of this list's. */
+  #toolsOf(parts: readonly Part[]): readonly ExposedTool[] {
+    const { namespaces } = this.#options;
+    const tools: ExposedTool[] = [];
+    for (const { connectorKey, listing } of parts) {
+      for (const [name, { definition }] of listing.tools) {
+        if (namespaces.locate(name)?.connectorKey === connectorKey) tools.push({ name, definition });
       }
     }
-    return { named, omitted, failures, answered };
-  }
-
-  /** A route that is replaced while it waits to be asked is asked in its successor. */
-  async #listRoute(route: Route<RemoteMcpClient>, budget: ListBudget): Promise<RouteListing> {
-    try {
-      return await this.#listings.list(route, budget);
-    } catch (error) {
-      const successor = successorOf(route, this.#options.routes);
-      if (successor === undefined || budget.signal.aborted) throw error;
-      return this.#listings.list(successor, budget);
-    }
+    return tools.sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 }
 
-function found(listing: RouteListing): ListOutcome {
-  return { kind: "found", listing };
+function byKey(a: OmittedConnector, b: OmittedConnector): number {
+  return a.connectorKey < b.connectorKey ? -1 : 1;
 }
 
-function failed(error: unknown): ListOutcome {
-  return { kind: "failed", error };
+const TOO_LARGE = "list_too_large";
+
+function viewOf(parts: readonly Part[]): View {
+  return new Map(parts.map(({ connectorKey, listing }) => [connectorKey, listing.digest]));
 }
 
-/** A definition under another name; every other byte is its server's. */
-function renamed(definition: Uint8Array, name: string): string {
-  return Buffer.from(changeMembers(definition, { name: JSON.stringify(name) })).toString("utf8");
-}
-
-/** A word of ours: what a server wrote into an error is no reading for models. */
-function reasonOf(error: unknown): string {
-  if (isRemoteConnectorError(error, "peer_error")) return `peer_error ${String(error.details.rpcCode)}`;
-  return isRemoteConnectorError(error) ? error.code : "internal_error";
+function nothing(): readonly MissingConnector[] {
+  return [];
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { createEraMemory } from "../../../src/connect/index.js";
 import { deliveryOf, isRemoteConnectorError } from "../../../src/errors.js";
+import { LEGACY_REVISIONS } from "../../../src/protocol/index.js";
 import {
   type Answer,
   answerBody,
@@ -341,6 +342,16 @@ describe("connect and the transport before Streamable HTTP", () => {
       statuses.push(one.details.status);
     }
     expect(statuses).toEqual([405, 405, 501]);
+  });
+
+  it("L-18 L-20 speaks it at once where nothing else is wanted, and nothing else then", async () => {
+    const both: Handler = likeSseServer({ ...TOOLS, revision: "2025-06-18" });
+    const server = await ChangingServer.start(both);
+    const { client } = await reach(server.url, { revisions: LEGACY_REVISIONS, legacyTransport: "sse" });
+    expect([client.era, client.revision, server.methods[0]]).toEqual(["legacy", "2025-06-18", "GET"]);
+    const other = await ChangingServer.start(legacy);
+    const error = await failureOf(reach(other.url, { revisions: LEGACY_REVISIONS, legacyTransport: "sse" }));
+    expect([error.code, other.methods]).toEqual(["peer_error", ["GET"]]);
   });
 
   it("MB-076 goes by behaviour, not by the path", async () => {

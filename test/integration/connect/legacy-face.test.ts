@@ -69,15 +69,19 @@ describe("a legacy server seen through connect", () => {
     expect(deliveryOf(discovering)).toBe("not_sent");
   });
 
-  it("L-23 filters the session's notifications, as far as the server declares to tell of them", async () => {
+  it("L-23 filters the session's notifications: acknowledged is what the server declares, heard is what it tells", async () => {
     const { server, feed } = await listening({ capabilities: { tools: CHANGES, prompts: {} } });
     const { client } = await reach(server.url, LEGACY_ONLY);
     const subscription = client.listen({ toolsListChanged: true, promptsListChanged: true });
     expect(await subscription.acknowledged).toEqual({ toolsListChanged: true });
     say(feed, "notifications/message", { level: "info", data: "x" });
+    say(feed, "notifications/resources/list_changed");
     say(feed, "notifications/prompts/list_changed");
     say(feed, "notifications/tools/list_changed");
-    expect(await take(subscription[Symbol.asyncIterator](), 1)).toEqual(["notifications/tools/list_changed"]);
+    expect(await take(subscription[Symbol.asyncIterator](), 2)).toEqual([
+      "notifications/prompts/list_changed",
+      "notifications/tools/list_changed",
+    ]);
     subscription.close();
     expect(await subscription.closed).toMatchObject({ kind: "cancelled" });
   });

@@ -1,0 +1,75 @@
+import type { JsonObject } from "../../protocol/index.js";
+import type { RemoteMcpClient } from "../factories/index.js";
+import type { Binding } from "../local-server/index.js";
+import type { PublicationChange, Route } from "../routes/index.js";
+import type { EntryLister } from "./entry-lister.js";
+import type { View } from "./given-views.js";
+import { type ListeningAgents, ListNews } from "./list-news.js";
+import { isOpenFor, type OptInCapability } from "./open-connectors.js";
+import type { AggregatedDirectoryOptions } from "./ports.js";
+
+export interface EntryNewsParts<Entry extends JsonObject> {
+  readonly options: AggregatedDirectoryOptions;
+  readonly capability: OptInCapability;
+  readonly lister: EntryLister<Entry>;
+  /** Whether agents that were never given this list are told of what did change. */
+  readonly tellsAll: boolean;
+}
+
+/** Tells agents that listen when a list of prompts, resources or templates is another than the one that they were given. */
+export class EntryNews<Entry extends JsonObject> {
+  readonly #parts: EntryNewsParts<Entry>;
+  readonly #news: ListNews;
+
+  constructor(parts: EntryNewsParts<Entry>) {
+    this.#parts = parts;
+    const { capability, options } = parts;
+    this.#news = new ListNews({
+      kind: capability,
+      clock: options.clock,
+      reach: options.reach,
+      differs: (scopes, connectorKey, digest) => this.#differs(scopes, connectorKey, digest),
+    });
+  }
+
+  /** What a binding is given now. */
+  given(binding: Binding, view: View): void {
+    this.#news.given(binding, view);
+  }
+
+  /** The route's list did change (`isCertain`), or may have. */
+  note(route: Route<RemoteMcpClient>, isCertain: boolean): void {
+    const { capability, lister, options, tellsAll } = this.#parts;
+    if (!isOpenFor(options.reach, route.connectorKey, capability)) return;
+    lister.invalidate(route);
+    this.#news.note(route.scope, route.connectorKey, isCertain && tellsAll);
+  }
+
+  onPublication(changes: readonly PublicationChange<RemoteMcpClient>[]): void {
+    for (const { previous, current } of changes) {
+      for (const route of [previous, current]) if (route !== undefined) this.note(route, true);
+    }
+  }
+
+  listenFor(agents: ListeningAgents): void {
+    this.#news.listenFor(agents);
+  }
+
+  close(): void {
+    this.#news.close();
+  }
+
+  async #differs(scopes: readonly string[], connectorKey: string, digest: string): Promise<boolean> {
+    const { capability, lister, options } = this.#parts;
+    const route = options.routes.current(connectorKey);
+    const isThere = route !== undefined && scopes.includes(route.scope);
+    if (!isThere || !isOpenFor(options.reach, connectorKey, capability)) return digest !== "";
+    try {
+      const listing = lister.valid(route) ?? (await lister.listOne(route, route.signal));
+      return listing.digest !== digest;
+    } catch {
+      // What can't be known now is no difference.
+      return false;
+    }
+  }
+}

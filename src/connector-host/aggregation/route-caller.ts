@@ -1,0 +1,107 @@
+import { type Delivery, deliveryOf, isRemoteConnectorError, RemoteConnectorError } from "../../errors.js";
+import type { DetailedResult, JsonObject, RequestOptions, WithDetail } from "../../protocol/index.js";
+import type { RemoteMcpClient } from "../factories/index.js";
+import type { ForwardedRequest, UpstreamAnswer } from "../local-server/index.js";
+import { createAdmitter, type Route } from "../routes/index.js";
+import { joinSignals } from "./join-signals.js";
+import type { AggregatedDirectoryOptions } from "./ports.js";
+import { successorOf } from "./route-listings.js";
+
+/** What every request over a route is told, whatever its method. */
+export interface RouteRequestOptions extends RequestOptions, WithDetail {
+  readonly totalTimeoutMs: number;
+  readonly logLevel: string | undefined;
+}
+
+/** Makes the request with the client of a route. */
+export type MakeRequest<T extends JsonObject> = (
+  client: RemoteMcpClient,
+  options: RouteRequestOptions,
+) => Promise<DetailedResult<T>>;
+
+/** A result, and the route that it came over. */
+export interface RouteAnswer<T extends JsonObject = JsonObject> extends UpstreamAnswer {
+  readonly result: T;
+  readonly route: Route<RemoteMcpClient>;
+}
+
+/** Makes requests over routes, for agents. */
+export class RouteCaller {
+  readonly #options: Pick<AggregatedDirectoryOptions, "clock" | "reach" | "routes">;
+
+  constructor(options: Pick<AggregatedDirectoryOptions, "clock" | "reach" | "routes">) {
+    this.#options = options;
+  }
+
+  /**
+   * Makes a request over a route or, if it was replaced, over its successor. One of which nothing was sent when its route was
+   * replaced goes to the successor, once.
+   *
+   * Rejects with what the client rejects with, and with `cancelled` (`route_withdrawn`), with its own verdict, when the route
+   * was withdrawn meanwhile.
+   */
+  async call<T extends JsonObject>(
+    found: Route<RemoteMcpClient>,
+    request: ForwardedRequest,
+    make: MakeRequest<T>,
+  ): Promise<RouteAnswer<T>> {
+    const route = found.state === "open" ? found : (this.#currentOf(found) ?? found);
+    try {
+      return await this.#callOver(route, request, make);
+    } catch (error) {
+      const successor = successorOf(route, this.#options.routes);
+      const wasSent = !isRemoteConnectorError(error) || error.delivery !== "not_sent";
+      if (successor === undefined || wasSent || request.signal.aborted) throw error;
+      return await this.#callOver(successor, request, make);
+    }
+  }
+
+  async #callOver<T extends JsonObject>(
+    route: Route<RemoteMcpClient>,
+    request: ForwardedRequest,
+    make: MakeRequest<T>,
+  ): Promise<RouteAnswer<T>> {
+    const { reach, routes, clock } = this.#options;
+    const { meta, logLevel, onProgress, onNotification } = request;
+    const leave = route.enter();
+    const joined = joinSignals(request.signal, route.signal);
+    let answer: Promise<DetailedResult<T>> | undefined;
+    try {
+      answer = make(route.client, {
+        detail: true,
+        admit: createAdmitter(routes, route),
+        signal: joined.signal,
+        totalTimeoutMs: Math.max(1, request.deadline - clock.now()),
+        meta,
+        logLevel,
+        onProgress,
+        onNotification,
+      });
+      const { result, raw } = await answer;
+      const type = result["resultType"];
+      const resultType = typeof type === "string" ? type : undefined;
+      return { raw, era: route.client.era ?? "modern", resultType, result, route };
+    } catch (error) {
+      reach.onFailure(route, error);
+      throw error === route.signal.reason ? withdrawn(route.connectorKey, answer && deliveryOf(answer)) : error;
+    } finally {
+      joined.release();
+      leave();
+    }
+  }
+
+  /** Not one of another epoch of the scope: that is another login, for which nobody asked. */
+  #currentOf({ scope, scopeEpoch, connectorKey }: Route<RemoteMcpClient>): Route<RemoteMcpClient> | undefined {
+    const route = this.#options.routes.current(connectorKey);
+    return route?.scope === scope && route.scopeEpoch === scopeEpoch ? route : undefined;
+  }
+}
+
+/** One reason ends all calls of a route; how far this one got, only its own promise tells. */
+function withdrawn(connectorKey: string, delivery: Delivery | undefined): RemoteConnectorError<"cancelled"> {
+  return new RemoteConnectorError("cancelled", {
+    message: `The route of ${connectorKey} was withdrawn during the call.`,
+    delivery: delivery ?? "unknown",
+    details: { reason: "route_withdrawn" },
+  });
+}

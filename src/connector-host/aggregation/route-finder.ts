@@ -1,0 +1,87 @@
+import { isRemoteConnectorError, RemoteConnectorError } from "../../errors.js";
+import type { RemoteMcpClient } from "../factories/index.js";
+import type { Route } from "../routes/index.js";
+import type { AggregatedDirectoryOptions, MissingConnector } from "./ports.js";
+import { within } from "./within.js";
+
+export type RouteFinderOptions = Pick<AggregatedDirectoryOptions, "clock" | "reach" | "routes" | "wakeBudgetMs">;
+
+/** Finds the route of a connector in the scopes of a binding. */
+export class RouteFinder {
+  readonly #options: RouteFinderOptions;
+
+  constructor(options: RouteFinderOptions) {
+    this.#options = options;
+  }
+
+  /** The published route, if it is of one of the scopes. */
+  current(scopes: readonly string[], connectorKey: string): Route<RemoteMcpClient> | undefined {
+    const route = this.#options.routes.current(connectorKey);
+    return route !== undefined && scopes.includes(route.scope) ? route : undefined;
+  }
+
+  /** What a connector is at that should run and has no route; `undefined` for one that should not. */
+  async missing(scopes: readonly string[], connectorKey: string): Promise<MissingConnector | undefined> {
+    return (await this.#options.reach.missing(scopes)).find((missing) => missing.connectorKey === connectorKey);
+  }
+
+  /**
+   * The connector's route; one that should be there and is not is tried now, and waited for. Resolves to `undefined` for a
+   * connector that is not in reach. Rejects with `route_unavailable` when it did not come in time, with the signal's reason, and with
+   * `cancelled` (`login_changed`) when the account signed out meanwhile and in again: what waits was asked for under the old login.
+   */
+  async find(
+    scopes: readonly string[],
+    connectorKey: string,
+    signal: AbortSignal,
+  ): Promise<Route<RemoteMcpClient> | undefined> {
+    const current = this.current(scopes, connectorKey);
+    if (current !== undefined) return current;
+    const epochs = new Map(scopes.map((scope) => [scope, this.#options.routes.epochOf(scope)]));
+    if ((await this.missing(scopes, connectorKey)) === undefined) return undefined;
+    const { reach, routes, clock, wakeBudgetMs } = this.#options;
+    let stop = ignore;
+    const published = new Promise<Route<RemoteMcpClient>>((resolve, reject) => {
+      const look = (): void => {
+        const route = this.current(scopes, connectorKey);
+        if (route === undefined) return;
+        if (epochs.get(route.scope) === route.scopeEpoch) resolve(route);
+        else reject(loginChanged(connectorKey));
+      };
+      stop = routes.onPublication(look);
+      look();
+    });
+    try {
+      reach.wake(scopes, connectorKey);
+      return await within(published, { clock, limitMs: wakeBudgetMs, option: "wakeBudgetMs", signal });
+    } catch (error) {
+      if (!isRemoteConnectorError(error, "timeout")) throw error;
+      throw unavailable(connectorKey, await this.missing(scopes, connectorKey));
+    } finally {
+      stop();
+    }
+  }
+}
+
+function loginChanged(connectorKey: string): RemoteConnectorError<"cancelled"> {
+  return new RemoteConnectorError("cancelled", {
+    message: `The account signed out and in again while the call waited for ${connectorKey}.`,
+    details: { reason: "login_changed" },
+  });
+}
+
+function unavailable(connectorKey: string, missing: MissingConnector | undefined) {
+  const { state = "offline", since, nextAttemptAt } = missing ?? {};
+  const sinceText = since === undefined ? "" : ` since ${timeText(since)}`;
+  const nextText = nextAttemptAt === undefined ? "" : `; the next attempt is at ${timeText(nextAttemptAt)}`;
+  return new RemoteConnectorError("route_unavailable", {
+    message: `The connector ${connectorKey} is ${state}${sinceText}${nextText}.`,
+    details: { connectorKey, state, since, nextAttemptAt },
+  });
+}
+
+function timeText(epochMs: number): string {
+  return new Date(epochMs).toISOString();
+}
+
+function ignore(): void {}

@@ -1,0 +1,55 @@
+import { createHash } from "node:crypto";
+import type { ToolContract } from "../../protocol/index.js";
+import { changeMembers } from "../../serving/index.js";
+import { buildNameTable, type NameDiagnostic, type NamespaceTable } from "../naming/index.js";
+
+/** A tool of a connector, ready to be shown and called. */
+export interface ListedTool {
+  readonly nativeName: string;
+  readonly contract: ToolContract;
+  /** The definition's JSON as its server wrote it, but for the name. */
+  readonly definition: string;
+}
+
+/** What one connector lists, under the names that agents see. Immutable. */
+export interface RouteListing {
+  /** By exposed name, sorted in code units. */
+  readonly tools: ReadonlyMap<string, ListedTool>;
+  /** Of all definitions. */
+  readonly bytes: number;
+  /** The same for listings that agents can't tell apart; `""` for an empty one. */
+  readonly digest: string;
+  /** What was left out for its name. */
+  readonly diagnostics: readonly NameDiagnostic[];
+}
+
+/** A tool as its server lists it. */
+export interface NativeTool {
+  readonly nativeName: string;
+  readonly contract: ToolContract;
+  /** The definition's JSON as its server wrote it. */
+  readonly definition: Uint8Array;
+}
+
+/** Names what a connector lists. `leftOut`: what was left out for its name before. Pure. */
+export function nameListing(
+  namespaces: NamespaceTable,
+  connectorKey: string,
+  native: readonly NativeTool[],
+  leftOut: readonly NameDiagnostic[] = [],
+): RouteListing {
+  const identified = native.map((tool) => ({ connectorKey, ...tool }));
+  const { entries, diagnostics } = buildNameTable(namespaces, identified);
+  const tools = new Map<string, ListedTool>();
+  const hash = createHash("sha256");
+  let bytes = 0;
+  for (const [name, { nativeName, contract, definition }] of entries) {
+    const renamed = changeMembers(definition, { name: JSON.stringify(name) });
+    bytes += renamed.byteLength;
+    // JSON holds no NUL, so that nothing can be moved from one definition to the next.
+    hash.update(renamed).update("\0");
+    tools.set(name, { nativeName, contract, definition: Buffer.from(renamed).toString("utf8") });
+  }
+  const digest = tools.size === 0 ? "" : hash.digest("base64url");
+  return { tools, bytes, digest, diagnostics: [...leftOut, ...diagnostics] };
+}

@@ -1,0 +1,133 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { connect } from "../../src/connect/index.js";
+import type { RemoteMcpClient } from "../../src/connector-host/factories/index.js";
+import {
+  answerFeed,
+  EventFeed,
+  likeLegacyServer,
+  type LegacyServerOptions,
+  messageEvent,
+  notificationMessage,
+} from "../../src/testing/index.js";
+import { bindingOf, DirectoryParty, OF_DEVICE, TOOLS_CHANGED, toolsText } from "../support/directory-party.js";
+import { Opened } from "../support/opened.js";
+import { type ConnectorCall, working } from "../support/scripted-gateway.js";
+import { OK, serve } from "./parties.js";
+
+const opened = new Opened();
+afterEach(opened.close);
+
+const tool = (name: string) => ({ name, inputSchema: { type: "object" }, run: () => OK });
+
+/** A legacy server that can speak by itself, and a client for it. */
+async function legacy(options: LegacyServerOptions) {
+  const feed = new EventFeed();
+  const answer = likeLegacyServer(options);
+  const server = await serve((request) => (request.verb === "GET" ? answerFeed(feed) : answer(request)));
+  const client = await connect({ endpoint: server.url, clientInfo: { name: "cases", version: "1" } });
+  opened.push(client);
+  const count = (method: string): number => server.requests.filter((request) => request.method === method).length;
+  return { client: client satisfies RemoteMcpClient, count, feed };
+}
+
+describe("aggregators", () => {
+  it("MB-141: one dead or slow server delays everything", async () => {
+    const party = await DirectoryParty.start(opened, ["a", "b", "c", "refused", "silent"], { listBudgetMs: 150 });
+    const held: ConnectorCall[] = [];
+    party.gateway.script("silent", (call) => held.push(call));
+    party.gateway.script("refused", ({ response }) => response.destroy());
+    await party.call("a_echo");
+    const { told } = party.listen();
+    const startedAt = performance.now();
+    const listed = await party.list();
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(listed.names).toEqual(["a_echo", "b_echo", "c_echo"]);
+    expect(listed.omitted).toEqual({ refused: "connection_broken", silent: "timeout" });
+    held[0]?.result(toolsText("late"));
+    await expect.poll(() => told, { interval: 5 }).toEqual([TOOLS_CHANGED]);
+    expect((await party.list()).names).toContain("silent_late");
+  });
+
+  it("MB-143: a server that connects after the common deadline is never registered", async () => {
+    const party = await DirectoryParty.start(opened, ["a", "slow"], { listBudgetMs: 60 });
+    await party.call("a_echo");
+    party.gateway.script("slow", (call) => void setTimeout(() => working(call), 90));
+    const { told } = party.listen();
+    expect((await party.list()).omitted).toEqual({ slow: "timeout" });
+    await expect.poll(() => told, { interval: 5 }).toEqual([TOOLS_CHANGED]);
+    expect((await party.list()).names).toEqual(["a_echo", "slow_echo"]);
+    // Its own limit from then on, and not that of all.
+    expect((await party.list()).names).toEqual(["a_echo", "slow_echo"]);
+    expect(party.count("tools/list", "slow")).toBe(2);
+  });
+
+  it("MB-145: the tools of a server that is down vanish, though a reconnect would do", async () => {
+    const party = await DirectoryParty.start(opened, ["a"]);
+    party.traits.set("a", OF_DEVICE);
+    await party.list();
+    await party.withdraw("a");
+    party.missing = [{ connectorKey: "a", state: "offline", nextAttemptAt: undefined }];
+    expect(await party.list()).toEqual({ names: ["a_echo"], omitted: {}, stale: { a: "offline" } });
+    const calls = Promise.all([party.call("a_echo"), party.call("a_echo", "{}", bindingOf("other"))]);
+    await expect.poll(() => party.woken, { interval: 5 }).toEqual(["a", "a"]);
+    await party.publish("a");
+    await calls;
+    expect([party.count("tools/call"), (await party.list()).stale]).toEqual([2, {}]);
+  });
+
+  it("MB-146: a definition is changed, and the tools of the one before stay published", async () => {
+    const party = await DirectoryParty.start(opened, ["s"]);
+    party.traits.set("s", OF_DEVICE);
+    await party.list();
+    const held: ConnectorCall[] = [];
+    party.gateway.script("s", (call) => held.push(call));
+    // A walk over the route of before is under way while the definition is changed.
+    const walking = party.call("s_old").catch(() => undefined);
+    await expect.poll(() => held.length, { interval: 5 }).toBe(1);
+    await party.publish("s", { releaseDigest: "another" });
+    const listed = party.list();
+    await expect.poll(() => held.length, { interval: 5 }).toBe(2);
+    held[1]?.result(toolsText("new"));
+    expect((await listed).names).toEqual(["s_new"]);
+    held[0]?.result(toolsText("old"));
+    await expect.poll(() => held.length, { interval: 5 }).toBe(3);
+    held[2]?.result("{}");
+    await walking;
+    expect((await party.list()).names).toEqual(["s_new"]);
+  });
+
+  it("MB-150: each call initializes every server anew and lists it", async () => {
+    const keys = ["a", "b", "c"];
+    const party = await DirectoryParty.start(opened, keys);
+    const servers = await Promise.all(keys.map(() => legacy({ tools: [tool("t")] })));
+    for (const [index, key] of keys.entries()) {
+      party.traits.set(key, OF_DEVICE);
+      const client = servers[index]?.client;
+      if (client !== undefined) await party.publish(key, { client });
+    }
+    await party.list();
+    await Promise.all(Array.from({ length: 48 }, (_, index) => party.call(`${keys[index % 3]}_t`)));
+    expect(servers.map(({ count }) => [count("initialize"), count("tools/list"), count("tools/call")])).toEqual(
+      keys.map(() => [1, 1, 16]),
+    );
+  });
+
+  it("MB-156: that a list changed is ignored when the server did not declare that it would tell", async () => {
+    const party = await DirectoryParty.start(opened, ["a"]);
+    const names = ["t"];
+    const methods = {
+      "tools/list": () => ({ tools: names.map((name) => ({ name, inputSchema: { type: "object" } })) }),
+    };
+    const { client, count, feed } = await legacy({ capabilities: { tools: {} }, methods });
+    party.traits.set("a", OF_DEVICE);
+    await party.publish("a", { client });
+    await party.list();
+    const { told } = party.listen();
+    // It is listened to, and was asked once more for what it may have told before.
+    await expect.poll(() => count("tools/list"), { interval: 5 }).toBe(2);
+    names.push("u");
+    feed.send(messageEvent(notificationMessage(TOOLS_CHANGED)));
+    await expect.poll(() => told, { interval: 5 }).toEqual([TOOLS_CHANGED]);
+    expect((await party.list()).names).toEqual(["a_t", "a_u"]);
+  });
+});

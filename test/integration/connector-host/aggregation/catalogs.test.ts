@@ -1,0 +1,128 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { createLocalServer } from "../../../../src/connector-host/local-server/index.js";
+import { RawAgent } from "../../../support/agent.js";
+import { DirectoryParty, OF_DEVICE, toolsText } from "../../../support/directory-party.js";
+import { FakeClock } from "../../../support/fake-clock.js";
+import { Opened } from "../../../support/opened.js";
+
+const opened = new Opened();
+afterEach(opened.close);
+
+/** A directory over one connector of the device. */
+async function device(clock = new FakeClock()) {
+  const party = await DirectoryParty.start(opened, ["a"], { clock });
+  party.traits.set("a", OF_DEVICE);
+  return { party, clock };
+}
+
+const activated = (name: string) => ({
+  tools: new Map([
+    [
+      name,
+      {
+        tool: { name, inputSchema: { type: "object" } },
+        contract: { parameters: [] },
+        definition: Buffer.from(`{"name":"${name}","inputSchema":{"type":"object"},"z":18446744073709551616}`),
+      },
+    ],
+  ]),
+});
+
+describe("catalogs", () => {
+  it("H-30: what an activation listed is listed without asking, whole, and called without asking", async () => {
+    const { party } = await device();
+    await party.publish("a", activated("x"));
+    const { tools } = await party.directory.list(party.binding, new AbortController().signal);
+    expect(tools.map(({ definition }) => definition)).toEqual([
+      '{"name":"a_x","inputSchema":{"type":"object"},"z":18446744073709551616}',
+    ]);
+    await party.call("a_x");
+    expect(party.count("tools/list")).toBe(0);
+  });
+
+  it("H-30: an old one is read anew behind the answer; a failure leaves it, and is no answer", async () => {
+    const { party, clock } = await device();
+    expect((await party.list()).names).toEqual(["a_echo"]);
+    party.gateway.script("a", (call) => call.result(toolsText("new")));
+    expect((await party.list()).names).toEqual(["a_echo"]);
+    expect(party.count("tools/list")).toBe(1);
+    await clock.advance(60_000);
+    expect((await party.list()).names).toEqual(["a_echo"]);
+    await expect.poll(async () => (await party.list()).names, { interval: 5 }).toEqual(["a_new"]);
+    expect(party.count("tools/list")).toBe(2);
+    party.gateway.script("a", (call) => call.error(-32000));
+    await clock.advance(60_000);
+    await party.list();
+    await expect.poll(() => party.count("tools/list"), { interval: 5 }).toBe(3);
+    expect(await party.list()).toMatchObject({ names: ["a_new"], omitted: {} });
+  });
+
+  it("H-30: of a connector that is down it is listed, marked; of one that should not run, and with other settings, it is not", async () => {
+    const { party } = await device();
+    await party.list();
+    await party.withdraw("a");
+    expect(await party.list()).toEqual({ names: [], omitted: {}, stale: {} });
+    party.missing = [{ connectorKey: "a", state: "offline", nextAttemptAt: undefined }];
+    expect(await party.list()).toEqual({ names: ["a_echo"], omitted: {}, stale: { a: "offline" } });
+    party.traits.set("a", { ...OF_DEVICE, settingsDigest: "another" });
+    expect(await party.list()).toEqual({ names: [], omitted: { a: "offline" }, stale: {} });
+  });
+
+  it("H-30: agents find the mark in the list's _meta, and the definitions as they were", async () => {
+    const { party } = await device();
+    await party.list();
+    await party.withdraw("a");
+    party.missing = [{ connectorKey: "a", state: "offline", nextAttemptAt: undefined }];
+    const server = await createLocalServer({ directory: party.directory });
+    opened.push(server);
+    const agent = new RawAgent(server.bind({ workspaceId: "w", agentSessionId: "s" }));
+    const { text } = await agent.send("tools/list");
+    expect(text).toContain('"tools":[{"name":"a_echo","inputSchema":{"type":"object"}}]');
+    expect(text).toContain('"sh.tutti/stale":[{"connectorKey":"a","reason":"offline"}]');
+  });
+
+  it("H-30 MB-146: it goes with the step in which a route of other settings is published", async () => {
+    const { party } = await device();
+    await party.list();
+    await party.publish("a", { releaseDigest: "another" });
+    await party.withdraw("a");
+    party.missing = [{ connectorKey: "a", state: "offline", nextAttemptAt: undefined }];
+    expect(await party.list()).toEqual({ names: [], omitted: { a: "offline" }, stale: {} });
+  });
+
+  it("H-30: it goes when it is invalidated", async () => {
+    const { party } = await device();
+    await party.list();
+    await party.withdraw("a");
+    party.missing = [{ connectorKey: "a", state: "failed", nextAttemptAt: undefined }];
+    party.directory.invalidate("a");
+    expect((await party.list()).omitted).toEqual({ a: "failed" });
+  });
+
+  it("H-30 H-18: a call that wakes its connector in vain says what that is at, since when, and when it is tried again", async () => {
+    const { party, clock } = await device();
+    await party.list();
+    await party.withdraw("a");
+    party.missing = [{ connectorKey: "a", state: "offline", since: 0, nextAttemptAt: 60_000 }];
+    const failing = party.call("a_echo").catch((error: unknown) => error);
+    await clock.advance(2_000);
+    expect(await failing).toMatchObject({
+      code: "route_unavailable",
+      delivery: "not_sent",
+      message: expect.stringMatching(/a is offline since 1970-01-01T00:00:00.000Z; .*1970-01-01T00:01:00.000Z/),
+      details: { connectorKey: "a", state: "offline", since: 0, nextAttemptAt: 60_000 },
+    });
+    expect(party.woken).toEqual(["a"]);
+  });
+
+  it("H-4: a connector that is not opened for tools has none, in lists and in calls", async () => {
+    const { party, clock } = await device();
+    party.traits.set("a", { ...OF_DEVICE, capabilities: ["prompts"] });
+    expect(await party.list()).toEqual({ names: [], omitted: {}, stale: {} });
+    const { told } = party.listen();
+    await party.publish("a", activated("x"));
+    await clock.advance(100);
+    expect(told).toEqual([]);
+    await expect(party.call("a_echo")).rejects.toMatchObject({ code: "unknown_tool" });
+  });
+});
