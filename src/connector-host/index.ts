@@ -1,18 +1,22 @@
 import { refuseOption } from "../options.js";
 import { createMemoryStore, openSqliteStore } from "../store/index.js";
 import { carefulLogger, silentLogger } from "../transport/index.js";
+import { openAgentServer } from "./agent-socket/index.js";
 import { type HostControl, openControlServer } from "./control/index.js";
-import { ConnectorHost, type ConnectorHostOptions } from "./host/index.js";
+import { RegistrationFiles } from "./device/index.js";
+import { ConnectorHost, type ConnectorHostOptions, type OpenSockets } from "./host/index.js";
 
 /** {@link ConnectorHostOptions}, and where the host keeps its state. */
 export interface OpenConnectorHostOptions extends ConnectorHostOptions {
   /**
-   * The folder of `host.db` and of the control socket, made for its owner only. Left out: everything is forgotten with the
-   * process, and there is no socket.
+   * The folder of `host.db`, of registrations and of the sockets, made for its owner only. Left out: everything is forgotten with
+   * the process, and there is no socket.
    */
   readonly stateDirectory?: string | undefined;
   /** Whether other processes can talk to the host over a socket in its state directory (`connectToHost`). Default true. */
   readonly controlSocket?: boolean | undefined;
+  /** Whether agents can reach the host over a socket in its state directory (`serveStdio`). Default true. */
+  readonly agentSocket?: boolean | undefined;
 }
 
 /**
@@ -20,24 +24,34 @@ export interface OpenConnectorHostOptions extends ConnectorHostOptions {
  *
  * Rejects with what `ConnectorHost.start` rejects with; with `store_unavailable`, `store_full` or `store_newer_format` when the
  * store can't be opened, and with `store_in_use` when another process has it, to which `connectToHost` talks; with
- * `listen_failed` when the control socket can't be opened (`path_too_long`: the path of the directory is), which
- * `controlSocket: false` goes without.
+ * `listen_failed` when a socket can't be opened (`path_too_long`: the path of the directory is), which `controlSocket: false`
+ * and `agentSocket: false` go without.
  */
 export async function openConnectorHost(options: OpenConnectorHostOptions): Promise<ConnectorHost> {
-  const { stateDirectory, controlSocket = true, ...host } = options;
-  if (stateDirectory === undefined) return ConnectorHost.start(host, createMemoryStore());
+  const { stateDirectory, controlSocket = true, agentSocket = true, ...given } = options;
+  if (stateDirectory === undefined) return ConnectorHost.start(given, createMemoryStore());
   // The store has another name for it.
   if (typeof stateDirectory !== "string" || stateDirectory === "") refuseOption("stateDirectory", "must be a path");
   const store = await openSqliteStore({ directory: stateDirectory });
-  if (!controlSocket) return ConnectorHost.start(host, store);
+  const host = { ...given, registrationStore: given.registrationStore ?? new RegistrationFiles(stateDirectory) };
   const logger = carefulLogger(options.logger ?? silentLogger);
-  return ConnectorHost.start(host, store, (started) =>
-    openControlServer({
-      stateDirectory,
-      control: controlOf(started, options),
-      onFault: (error) => logger.error("A fault while serving the control socket.", { error }),
-    }),
-  );
+  const onFault = (error: unknown): void => logger.error("A fault while serving a socket.", { error });
+  const openSockets: OpenSockets = async (started, agents) => {
+    const opened: { close(): Promise<void> }[] = [];
+    const close = async (): Promise<void> => {
+      await Promise.all(opened.map((socket) => socket.close()));
+    };
+    try {
+      const control = controlOf(started, options);
+      if (controlSocket) opened.push(await openControlServer({ stateDirectory, control, onFault }));
+      if (agentSocket) opened.push(await openAgentServer({ stateDirectory, agents, onFault }));
+    } catch (error) {
+      await close();
+      throw error;
+    }
+    return { close };
+  };
+  return ConnectorHost.start(host, store, openSockets);
 }
 
 function controlOf(host: ConnectorHost, { hostInfo }: ConnectorHostOptions): HostControl {
@@ -69,6 +83,13 @@ export {
   readAuthorizationDemand,
 } from "./activation/index.js";
 export {
+  createRegistrationMemory,
+  type EnvironmentSource,
+  RegistrationFiles,
+  type RegistrationStore,
+  type SecretSource,
+} from "./device/index.js";
+export {
   type AccountLogins,
   type DirectClientOptions,
   DirectFactory,
@@ -81,21 +102,30 @@ export {
   type AgentSession,
   type AuthorizeConnectorOptions,
   ConnectorHost,
+  type ConnectorAdmin,
   type ConnectorHostOptions,
   type ConnectorState,
   type ConnectorStatus,
   type HostLogger,
   type HostStore,
   type HostTx,
+  type InstallOptions,
+  type ListedConnector,
   type LogFields,
   type Obstacle,
   type PublicationEvent,
   type PublicationListener,
+  type RegistrationAdmin,
 } from "./host/index.js";
 export {
   type Binding,
   type BoundAgent,
   type BoundLogin,
+  type DurableAgent,
+  type DurableBinding,
+  type DurableBindingRequest,
+  type DurableBindingRow,
+  type DurableBindingRows,
   createLocalServer,
   type ExposedTool,
   type Invocation,
@@ -189,6 +219,7 @@ export {
   importServers,
   type MissingSecret,
 } from "./server-import/index.js";
+export { serveStdio, type ServeStdioOptions } from "./stdio-shim/index.js";
 export {
   composerStatusOf,
   type ComposerStatus,

@@ -49,7 +49,8 @@ interface LifetimeKeeper {
 export class Lifetimes implements LifetimeKeeper {
   readonly #clock: Clock;
   readonly #open = new Set<WatchedLifetime>();
-  readonly #signals = new WeakMap<AbortSignal, SignalWatch>();
+  /** By the signals of open lifetimes. No weak map: what such a map forgets waits for the collector's full round, a call at a time. */
+  readonly #signals = new Map<AbortSignal, SignalWatch>();
   #cancelTimer: (() => void) | undefined;
   #timerDueAt = Infinity;
 
@@ -76,7 +77,7 @@ export class Lifetimes implements LifetimeKeeper {
   release(lifetime: WatchedLifetime): void {
     this.#open.delete(lifetime);
     const signal = lifetime.limits.signal;
-    if (signal !== undefined) this.#signals.get(signal)?.remove(lifetime);
+    if (signal !== undefined) this.#unwatch(signal, lifetime);
     if (this.#open.size > 0) return;
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
@@ -98,6 +99,13 @@ export class Lifetimes implements LifetimeKeeper {
       this.#signals.set(signal, watch);
     }
     watch.add(lifetime);
+  }
+
+  #unwatch(signal: AbortSignal, lifetime: WatchedLifetime): void {
+    const watch = this.#signals.get(signal);
+    if (watch === undefined) return;
+    watch.remove(lifetime);
+    if (watch.isEmpty) this.#signals.delete(signal);
   }
 
   readonly #tick = (): void => {
@@ -207,6 +215,10 @@ class SignalWatch {
 
   constructor(signal: AbortSignal) {
     this.#signal = signal;
+  }
+
+  get isEmpty(): boolean {
+    return this.#lifetimes.size === 0;
   }
 
   add(lifetime: WatchedLifetime): void {

@@ -1,36 +1,8 @@
-import { createHash } from "node:crypto";
-import { join, resolve } from "node:path";
+import { type SocketAddress, socketAddress } from "../state-socket/index.js";
 
-/** Where a host can be talked to. */
-export type ControlAddress =
-  /** A socket in the state directory. `stagingDirectory` and `stagingPath`: where it is made, before it is moved to `path`. */
-  | {
-      readonly kind: "socket";
-      readonly path: string;
-      readonly stagingDirectory: string;
-      readonly stagingPath: string;
-    }
-  /** A named pipe of Windows, whose name stands for the state directory. */
-  | { readonly kind: "pipe"; readonly path: string }
-  /** The path of the socket would be longer than the system takes. */
-  | { readonly kind: "too_long"; readonly path: string; readonly maxBytes: number };
-
-/** Bytes of a socket's path that the kernels take, without the closing NUL: 108 with it on Linux, 104 elsewhere. */
-const MAX_BYTES_LINUX = 107;
-const MAX_BYTES = 103;
+const PLACE = { name: "control", pipePrefix: "remote-connector" };
 
 /** Where the host that owns a state directory is talked to, on a platform as `process.platform` names it. Pure. */
-export function controlAddress(stateDirectory: string, platform: string): ControlAddress {
-  const directory = resolve(stateDirectory);
-  if (platform === "win32") {
-    // Names of files don't tell upper case there.
-    const name = createHash("sha256").update(directory.toLowerCase()).digest("hex").slice(0, 32);
-    return { kind: "pipe", path: `\\\\.\\pipe\\remote-connector-${name}` };
-  }
-  const path = join(directory, "control.sock");
-  const maxBytes = platform === "linux" ? MAX_BYTES_LINUX : MAX_BYTES;
-  if (Buffer.byteLength(path) > maxBytes) return { kind: "too_long", path, maxBytes };
-  const stagingDirectory = join(directory, "control.d");
-  // Shorter than `path`, so that it fits as well.
-  return { kind: "socket", path, stagingDirectory, stagingPath: join(stagingDirectory, "s") };
+export function controlAddress(stateDirectory: string, platform: string): SocketAddress {
+  return socketAddress(stateDirectory, PLACE, platform);
 }

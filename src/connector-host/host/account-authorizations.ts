@@ -1,28 +1,30 @@
 import type { AuthorizationStart, AuthorizeOptions, DisconnectResult, FlowRow } from "../../auth-projection/index.js";
 import { RemoteConnectorError } from "../../errors.js";
+import { type ConnectorCatalog, newestRelease } from "../catalog/index.js";
 import type { AccountSession } from "./account-session.js";
-import type { InstalledConnectors } from "./installed-connectors.js";
+import { unknownConnector } from "./host-errors.js";
 
-/** How a connector is authorized. The release is the installed one. */
+/** How a connector is authorized. The release is the installed one; while it is updated, the one that it is updated to. */
 export type AuthorizeConnectorOptions = Omit<AuthorizeOptions, "connectorVersion">;
 
 /** What people do about the authorizations of the account that is signed in. */
 export class AccountAuthorizations {
-  readonly #installed: InstalledConnectors;
+  readonly #catalog: ConnectorCatalog;
   readonly #session: () => AccountSession | undefined;
 
   /** `session`: that of the account that is signed in. */
-  constructor(installed: InstalledConnectors, session: () => AccountSession | undefined) {
-    this.#installed = installed;
+  constructor(catalog: ConnectorCatalog, session: () => AccountSession | undefined) {
+    this.#catalog = catalog;
     this.#session = session;
   }
 
   async authorize(connectorKey: string, options: AuthorizeConnectorOptions): Promise<AuthorizationStart> {
     try {
-      const connector = this.#installed.get(connectorKey);
-      if (connector === undefined) throw unknownConnector(connectorKey);
-      const { version, authorization } = connector.release;
-      if (authorization.kind === "none") throw needsNone(connectorKey);
+      const entry = this.#catalog.get(connectorKey);
+      if (entry === undefined) throw unknownConnector(connectorKey);
+      const installed = entry.kind === "release" ? newestRelease(entry) : undefined;
+      if (installed === undefined || installed.release.authorization.kind === "none") throw needsNone(connectorKey);
+      const { version } = installed.release;
       // From here on the flows see to the secret.
       return this.#flows.start(connectorKey, { ...options, connectorVersion: version });
     } catch (error) {
@@ -62,13 +64,6 @@ export class AccountAuthorizations {
 /** A secret that is not taken is overwritten like one that is; a text can't be. */
 function overwrite(secret: Uint8Array | string | undefined): void {
   if (secret instanceof Uint8Array) secret.fill(0);
-}
-
-function unknownConnector(connectorKey: string): RemoteConnectorError<"unknown_connector"> {
-  return new RemoteConnectorError("unknown_connector", {
-    message: `No connector with the key ${connectorKey} is installed.`,
-    details: { connectorKey },
-  });
 }
 
 function needsNone(connectorKey: string): RemoteConnectorError<"invalid_argument"> {

@@ -1,37 +1,42 @@
-import {
-  type AuthorizationStart,
-  type DisconnectResult,
-  type FlowRow,
-  type Login,
-  LoginGuard,
-  Readiness,
-} from "../../auth-projection/index.js";
-import { Controller, type ReconcileEvents, whenFull } from "../../reconcile/index.js";
-import { ActivationMemory } from "../activation/index.js";
-import type { RemoteMcpClient } from "../factories/index.js";
-import type { Binding, BindingRequest, BoundAgent, LocalServer } from "../local-server/index.js";
-import { type PublicationChange, RouteTable } from "../routes/index.js";
+import type { AuthorizationStart, DisconnectResult, FlowRow, Login } from "../../auth-projection/index.js";
+import type { ReconcileEvents } from "../../reconcile/index.js";
+import { scopeKindOf } from "../catalog/index.js";
+import type {
+  Binding,
+  BindingRequest,
+  BoundAgent,
+  DurableAgent,
+  DurableBinding,
+  DurableBindingRequest,
+  LocalServer,
+} from "../local-server/index.js";
+import type { StorageIssue } from "../registration/index.js";
 import { AccountAuthorizations, type AuthorizeConnectorOptions } from "./account-authorizations.js";
-import { accountLogins } from "./account-logins.js";
-import { accountScope } from "./account-scope.js";
-import type { AccountSession } from "./account-session.js";
+import { accountScope, DEVICE_SCOPE, kindOfScope } from "./account-scope.js";
+import { reachedScopes } from "./bound-scopes.js";
+import type { ConnectorAdmin } from "./connector-admin.js";
 import type { ConnectorStatus } from "./connector-status.js";
+import { createAdmin } from "./create-admin.js";
+import { durableRows } from "./durable-rows.js";
 import { hostClosed, noAccount } from "./host-errors.js";
-import { FactsReader } from "./facts-reader.js";
-import { type ConnectorHostConfig, type ConnectorHostOptions, resolveConnectorHostOptions } from "./host-options.js";
-import type { HostStore, HostTx } from "./host-store.js";
-import { Housekeeping } from "./housekeeping.js";
-import { type ConnectorFacts, planConnector } from "./plan-connector.js";
-import { PublicationFeed, type PublicationListener } from "./publication-feed.js";
-import { RemoteReconciler } from "./remote-reconciler.js";
-import { RouteFaults } from "./route-faults.js";
-import { serveAgents } from "./serve-agents.js";
-import { type SessionParts, startSession } from "./start-session.js";
-import { StatusReader } from "./status-reader.js";
-import { UnwrittenNews } from "./unwritten-news.js";
+import { type ConnectorHostOptions, resolveConnectorHostOptions } from "./host-options.js";
+import { HostParts } from "./host-parts.js";
+import type { HostStore } from "./host-store.js";
+import { loadCatalog } from "./load-catalog.js";
+import type { PublicationListener } from "./publication-feed.js";
+import type { PublicationGates } from "./publication-gates.js";
+import { reportDeclared } from "./report-declared.js";
+import { type ServedAgents, serveAgents } from "./serve-agents.js";
+import { startSession } from "./start-session.js";
 
 /** For whom an agent's access is wanted. */
 export type AgentSession = Omit<BindingRequest, "login">;
+
+/** What a host's sockets are opened on: itself, and its agents as far as they name their bindings. */
+export type OpenSockets = (
+  host: ConnectorHost,
+  agents: Pick<LocalServer, "answerNamed">,
+) => Promise<{ close(): Promise<void> }>;
 
 /**
  * Publishes the tools of an account's connectors on one local MCP server, and follows the account's authorization.
@@ -41,126 +46,49 @@ export type AgentSession = Omit<BindingRequest, "login">;
  * away at once. The store is the host's own from here on.
  */
 export class ConnectorHost {
-  readonly #config: ConnectorHostConfig;
-  readonly #store: HostStore;
-  readonly #logins: LoginGuard;
-  readonly #readiness = new Readiness();
-  readonly #news = new UnwrittenNews();
-  readonly #routes: RouteTable<RemoteMcpClient>;
-  readonly #memory: ActivationMemory;
-  readonly #facts: FactsReader;
-  readonly #controller: Controller<HostTx, ConnectorFacts>;
-  readonly #faults: RouteFaults;
-  readonly #statuses: StatusReader;
-  readonly #feed: PublicationFeed;
+  /** What is installed, registered and switched on. */
+  readonly connectors: ConnectorAdmin;
+  readonly #parts: HostParts;
+  /** Fires when the host closes. */
+  readonly #ended = new AbortController();
   readonly #authorizations: AccountAuthorizations;
-  readonly #housekeeping: Housekeeping;
   #server: LocalServer | undefined;
-  #control: { close(): Promise<void> } | undefined;
-  #session: AccountSession | undefined;
+  #sockets: { close(): Promise<void> } | undefined;
   /** The endings of sessions that are over. */
   readonly #ending = new Set<Promise<void>>();
   #closing: Promise<void> | undefined;
 
-  private constructor(config: ConnectorHostConfig, store: HostStore) {
-    const { logger, wallClock, random, mintEpoch } = config;
-    this.#config = config;
-    this.#store = { ...whenFull(store, () => void this.#controller.makeRoom()), close: () => store.close() };
-    this.#logins = new LoginGuard(config.accounts);
-    this.#feed = new PublicationFeed((error) => logger.error("A publication listener threw.", { error }));
-    this.#routes = new RouteTable<RemoteMcpClient>({
-      clock: config.clock,
-      onDiagnostic: ({ kind, message, connectorKey, generation }) =>
-        logger.warn("A route could not be cleaned up as it should.", { kind, message, connectorKey, generation }),
-    });
-    this.#memory = new ActivationMemory(() => this.#routes.counts.published);
-    this.#facts = new FactsReader({
-      installed: config.installed,
-      readiness: this.#readiness,
-      news: this.#news,
-      epochOf: (scope) => this.#controller.epochOf(scope),
-      isRefused: (scope) => this.#session?.scope === scope && this.#session.sync.state().status === "account_not_ready",
-    });
-    this.#controller = new Controller<HostTx, ConnectorFacts>({
-      store,
-      clock: wallClock,
-      random,
-      mintEpoch,
-      planner: {
-        keys: async () => config.installed.keys,
-        facts: (tx, scope, key) => this.#facts.read(tx, scope, key),
-        plan: planConnector,
-      },
-      routes: {
-        fence: (scope, key, generation) => this.#routes.fence(scope, key, generation, "revoke"),
-        holds: (scope, key, generation) => this.#routes.holds(scope, key, generation),
-      },
-      reconciler: new RemoteReconciler({
-        installed: config.installed,
-        logins: this.#logins,
-        store,
-        routes: this.#routes,
-        factory: config.factory(accountLogins(this.#logins)),
-        memory: this.#memory,
-        hostVersion: config.hostInfo.version,
-        now: () => wallClock.now(),
-        onDiagnostics: (connectorKey, diagnostics) =>
-          logger.warn("Tools of a connector were left out or mended.", { connectorKey, diagnostics }),
-        isDenied: (scopeEpoch, used) => this.#faults.isDenied(scopeEpoch, used),
-        isDoubtful: (route) => this.#faults.isDoubtful(route),
-        onFailure: (scopeEpoch, used, error) => this.#faults.observe(scopeEpoch, used, error),
-      }),
-    });
-    this.#faults = new RouteFaults({
-      installed: config.installed,
-      routes: this.#routes,
-      news: this.#news,
-      logger,
-      account: () => this.#session,
-      controller: this.#controller,
-    });
-    this.#statuses = new StatusReader({
-      keys: config.installed.keys,
-      store,
-      facts: this.#facts,
-      convergenceOf: (scope) => this.#controller.status(scope),
-      isPublished: (scope, key) => this.#routes.current(key)?.scope === scope,
-    });
-    this.#authorizations = new AccountAuthorizations(config.installed, () => this.#session);
-    const isActive = (scope: string): boolean => this.#controller.epochOf(scope) !== undefined;
-    const forgetScope = (tx: HostTx, scope: string): Promise<void> => this.#controller.forgetInTx(tx, scope);
-    this.#housekeeping = new Housekeeping({ store: this.#store, clock: wallClock, isActive, forgetScope, logger });
-    this.#controller.events.subscribe((event) => {
-      if (event.kind === "removed") this.#routes.forgetFence(event.scope, event.key);
-    });
-    // By itself: a logger that throws is told nothing more, and nothing else is lost with it.
-    this.#controller.events.subscribe((event) => {
-      if (event.kind === "failed" || event.kind === "trouble")
-        logger.warn("A connector did not converge.", { ...event });
-      else logger.debug("Convergence.", { ...event });
-    });
-    this.#routes.onPublication((changes) => this.#onPublication(changes));
-    this.#feed.subscribe((event) => logger.info("A connector's route changed.", { ...event }));
+  private constructor(parts: HostParts, issues: readonly StorageIssue[]) {
+    this.#parts = parts;
+    this.connectors = createAdmin(parts, { issues, signal: this.#ended.signal });
+    this.#authorizations = new AccountAuthorizations(parts.catalog, () => parts.session);
+    parts.routes.onPublication((changes) => parts.feed.announce(changes));
   }
 
   /**
-   * Starts the local server; nobody is signed in. The store is closed if that fails. `openControl` gives others a way to talk to
-   * the host, which ends first when the host is closed.
+   * Starts the local server; nobody is signed in. The store is closed if that fails. `openSockets` gives others ways to talk to
+   * the host, which end first when the host is closed.
    *
-   * Rejects with `invalid_options`, `invalid_url`, `invalid_release`, with `listen_failed` when the port is taken, and with what
-   * `openControl` rejects with.
+   * Rejects with `invalid_options`, `invalid_url`, `invalid_release`, `invalid_registration`, with `duplicate_connector` when two
+   * connectors have one key, with `listen_failed` when the port is taken, and with what the stores and `openSockets` reject with.
    */
   static async start(
     options: ConnectorHostOptions,
     store: HostStore,
-    openControl?: (host: ConnectorHost) => Promise<{ close(): Promise<void> }>,
+    openSockets?: OpenSockets,
   ): Promise<ConnectorHost> {
     let host: ConnectorHost | undefined;
     try {
-      host = new ConnectorHost(resolveConnectorHostOptions(options), store);
-      host.#server = await host.#serve();
-      host.#control = await openControl?.(host);
-      host.#housekeeping.start();
+      const config = resolveConnectorHostOptions(options);
+      const { catalog, issues } = await loadCatalog(config, store);
+      reportDeclared(config.declared, issues, config.logger);
+      host = new ConnectorHost(new HostParts(config, store, catalog), issues);
+      const server = await host.#serve();
+      host.#server = server;
+      host.#parts.onRelisted = (connectorKey) => server.invalidate(connectorKey);
+      host.#beginDevice();
+      host.#sockets = await openSockets?.(host, host.#server);
+      host.#parts.housekeeping.start();
       return host;
     } catch (error) {
       await (host ?? store).close();
@@ -174,7 +102,7 @@ export class ConnectorHost {
   }
 
   get login(): Login | undefined {
-    return this.#logins.current;
+    return this.#parts.logins.current;
   }
 
   /**
@@ -186,25 +114,15 @@ export class ConnectorHost {
     if (this.#closing !== undefined) throw hostClosed();
     if (accountId === "") throw noAccount();
     this.signOut();
-    const login = this.#logins.signIn(accountId);
+    const { logins, memory, controller, gates, routes } = this.#parts;
+    const login = logins.signIn(accountId);
     const scope = accountScope(accountId);
-    this.#memory.switchLogin(login.generation);
-    const scopeEpoch = this.#controller.activateScope(scope);
-    this.#routes.openScope(scope, scopeEpoch);
+    memory.switchLogin(login.generation);
+    const scopeEpoch = controller.activateScope(scope);
+    routes.openScope(scope, scopeEpoch);
+    gates.begin(scope);
     try {
-      const parts: SessionParts = {
-        config: this.#config,
-        store: this.#store,
-        logins: this.#logins,
-        readiness: this.#readiness,
-        news: this.#news,
-        faults: this.#faults,
-        controller: this.#controller,
-        statuses: this.#statuses,
-        routes: this.#routes,
-        feed: this.#feed,
-      };
-      this.#session = startSession(parts, login, scopeEpoch);
+      this.#parts.session = startSession(this.#parts, login, scopeEpoch);
     } catch (error) {
       this.#endLogin(scope);
       throw error;
@@ -213,13 +131,13 @@ export class ConnectorHost {
   }
 
   /**
-   * Signs the account out. When this returns, its routes are gone, its requests are aborted, its agents' bearers are
-   * refused, and no request of it gets credentials any more.
+   * Signs the account out. When this returns, its routes are gone, its requests are aborted, its sessions' bearers are
+   * refused, and no request of it gets credentials any more. Durable bindings stay, and reach nothing of the account.
    */
   signOut(): void {
-    const session = this.#session;
+    const { session } = this.#parts;
     if (session === undefined) return;
-    this.#session = undefined;
+    this.#parts.session = undefined;
     this.#endLogin(session.scope);
     const ending = session.close().finally(() => this.#ending.delete(ending));
     this.#ending.add(ending);
@@ -231,22 +149,50 @@ export class ConnectorHost {
    */
   bind(session: AgentSession): BoundAgent {
     if (this.#server === undefined) throw hostClosed();
-    return this.#server.bind({ ...session, login: this.#logins.current });
+    return this.#server.bind({ ...session, login: this.#parts.logins.current });
+  }
+
+  /**
+   * Gives a name a bearer for the local server, and ends the one that the name had. It is good until it is revoked, over logins
+   * and restarts: for the connectors of the device always, for those of `accountId` while that account is signed in. Programs of
+   * the same user need no bearer for it: they name it over the socket of the state directory (`serveStdio`).
+   *
+   * Rejects as the local server's `bindDurable` does.
+   */
+  async bindDurable(request: DurableBindingRequest): Promise<DurableAgent> {
+    if (this.#server === undefined) throw hostClosed();
+    return this.#server.bindDurable(request);
+  }
+
+  /** The durable bindings, by name. */
+  durableBindings(): readonly DurableBinding[] {
+    return this.#server?.durableBindings() ?? [];
+  }
+
+  /** Ends a durable binding at once; whether there was one. Rejects with `store_*`: it is back after a restart then. */
+  async revokeDurable(name: string): Promise<boolean> {
+    if (this.#server === undefined) throw hostClosed();
+    return this.#server.revokeDurable(name);
   }
 
   /** What every installed connector is at, by key. */
   status(): Promise<readonly ConnectorStatus[]> {
-    return this.#statuses.all(this.#session?.scope);
+    return this.#parts.statuses.all(this.#parts.session?.scope);
   }
 
   /** What happens to the connectors: `subscribe` as it happens, `follow` at one's own pace, after a restart of the host too. */
   get events(): ReconcileEvents {
-    return this.#controller.events;
+    return this.#parts.controller.events;
+  }
+
+  /** Holds back what is published of the account and of the device. */
+  get gates(): Pick<PublicationGates, "close" | "open" | "isOpen" | "waiting"> {
+    return this.#parts.gates;
   }
 
   /** Tells `listener` of every change of what is published, synchronously, until the returned function is called. */
   onPublication(listener: PublicationListener): () => void {
-    return this.#feed.subscribe(listener);
+    return this.#parts.feed.subscribe(listener);
   }
 
   /**
@@ -286,7 +232,7 @@ export class ConnectorHost {
 
   /** Asks the control plane for the account's authorization now, as a hint would. */
   refresh(): void {
-    this.#session?.sync.wake();
+    this.#parts.session?.sync.wake();
   }
 
   /** Signs out, stops serving, waits for what runs to end, and closes the store. Idempotent. */
@@ -295,49 +241,60 @@ export class ConnectorHost {
     return this.#closing;
   }
 
+  /** The scope of the device lasts from the start to the end, whoever is signed in. */
+  #beginDevice(): void {
+    const { controller, gates, routes } = this.#parts;
+    routes.openScope(DEVICE_SCOPE, controller.activateScope(DEVICE_SCOPE));
+    gates.begin(DEVICE_SCOPE);
+  }
+
   /** The flag first, so that no request gets credentials any more; then the work; then what it had published. */
   #endLogin(scope: string): void {
-    this.#logins.signOut();
-    this.#controller.shutScope(scope);
-    this.#routes.fenceAll(scope);
-    this.#news.clear();
-    this.#memory.switchLogin(undefined);
+    const { logins, controller, gates, routes, news, memory } = this.#parts;
+    logins.signOut();
+    controller.shutScope(scope);
+    routes.fenceAll(scope);
+    gates.end(scope);
+    news.clear();
+    memory.switchLogin(undefined);
     this.#server?.revokeAll();
   }
 
   async #shutDown(): Promise<void> {
+    this.#ended.abort(hostClosed());
     this.signOut();
-    await Promise.all([this.#control?.close(), this.#server?.close()]);
-    const endings = [this.#housekeeping.close(), ...this.#ending];
-    await Promise.all([this.#controller.close(), this.#routes.close(CLOSE_ROUTES_MS), ...endings]);
-    this.#memory.close();
-    await this.#store.close();
+    await Promise.all([this.#sockets?.close(), this.#server?.close()]);
+    const { device, housekeeping, controller, routes, memory, store } = this.#parts;
+    const endings = [housekeeping.close(), ...this.#ending];
+    await Promise.all([controller.close(), device.close(), routes.close(CLOSE_ROUTES_MS), ...endings]);
+    memory.close();
+    await store.close();
   }
 
-  #serve(): Promise<LocalServer> {
+  #serve(): Promise<ServedAgents> {
+    const { catalog, config, controller, device, faults, omissions, routes, statuses, store } = this.#parts;
     return serveAgents({
-      config: this.#config,
-      routes: this.#routes,
-      statuses: this.#statuses,
+      catalog,
+      config,
+      routes,
+      statuses,
+      omissions,
+      durableBindings: durableRows({ store, clock: config.wallClock, logger: config.logger }),
       scopesOf: (binding) => this.#scopesOf(binding),
       wake: (scopes, key) => {
-        for (const scope of scopes) this.#controller.probe(scope, [key]);
+        const entry = catalog.get(key);
+        const kind = entry && scopeKindOf(entry);
+        for (const scope of scopes) if (kindOfScope(scope) === kind) controller.probe(scope, [key]);
       },
-      onFailure: (route, error) => this.#faults.onRequest(route, error),
+      onFailure(route, error) {
+        if (route.scope === DEVICE_SCOPE) device.onRequest(route, error);
+        else faults.onRequest(route, error);
+      },
     });
   }
 
-  #scopesOf({ login }: Binding): readonly string[] {
-    return login !== undefined && this.#logins.isCurrent(login) ? [accountScope(login.accountId)] : [];
-  }
-
-  #onPublication(changes: readonly PublicationChange<RemoteMcpClient>[]): void {
-    const scopes = new Set<string>();
-    for (const { previous, current } of changes) {
-      for (const route of [previous, current]) if (route !== undefined) scopes.add(route.scope);
-    }
-    this.#server?.notifyToolsChanged((binding) => this.#scopesOf(binding).some((scope) => scopes.has(scope)));
-    this.#feed.announce(changes);
+  #scopesOf(binding: Binding): readonly string[] {
+    return reachedScopes(binding, this.#parts.logins.current);
   }
 }
 

@@ -32,6 +32,8 @@ export interface StatusFacts {
   readonly convergence: KeyStatus | undefined;
   /** Whether readers see a route of it. */
   readonly isPublished: boolean;
+  /** Why the last list left it out, although it is published. */
+  readonly omission?: string | undefined;
 }
 
 /** The one place that says what a connector is at. Pure. */
@@ -52,7 +54,7 @@ interface StateAndReason {
   readonly reason: string | undefined;
 }
 
-function stateOf({ obstacle, convergence, isPublished }: StatusFacts): StateAndReason {
+function stateOf({ obstacle, convergence, isPublished, omission }: StatusFacts): StateAndReason {
   switch (obstacle) {
     case "signed_out":
     case "authorization_required":
@@ -61,17 +63,27 @@ function stateOf({ obstacle, convergence, isPublished }: StatusFacts): StateAndR
     case "account_not_ready":
       return { state: "offline", reason: obstacle };
     case "release_mismatch":
+    case "switched_off":
+    case "paused":
+    case "uninstalling":
       return { state: "disabled", reason: obstacle };
+    case "invalid_release":
+      return { state: "failed", reason: obstacle };
     case undefined:
-      return byConvergence(convergence, isPublished);
+      return byConvergence(convergence, isPublished, omission);
   }
 }
 
-function byConvergence(convergence: KeyStatus | undefined, isPublished: boolean): StateAndReason {
+function byConvergence(
+  convergence: KeyStatus | undefined,
+  isPublished: boolean,
+  omission: string | undefined,
+): StateAndReason {
   const reason = convergence?.lastError?.code;
   switch (convergence?.activity) {
     case "converged":
       if (!isPublished) return { state: "starting", reason };
+      if (omission !== undefined) return { state: "degraded", reason: omission };
       return { state: convergence.readiness === "degraded" ? "degraded" : "ready", reason: undefined };
     case "waiting":
       return reason === "authorization_required"

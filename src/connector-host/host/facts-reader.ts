@@ -1,12 +1,12 @@
 import { effectiveRow, type Readiness } from "../../auth-projection/index.js";
-import { accountOf } from "./account-scope.js";
+import type { ConnectorCatalog } from "../catalog/index.js";
+import { accountOf, DEVICE_SCOPE } from "./account-scope.js";
 import type { HostTx } from "./host-store.js";
-import type { InstalledConnectors } from "./installed-connectors.js";
 import type { ConnectorFacts } from "./plan-connector.js";
 import type { UnwrittenNews } from "./unwritten-news.js";
 
 export interface FactsReaderOptions {
-  readonly installed: InstalledConnectors;
+  readonly catalog: ConnectorCatalog;
   readonly readiness: Readiness;
   readonly news: UnwrittenNews;
   /** The epoch of a scope; `undefined` while it is shut. */
@@ -23,18 +23,20 @@ export class FactsReader {
     this.#options = options;
   }
 
-  /** As the transaction sees them; `undefined` for a connector that is not installed. Awaits nothing but `tx`. */
+  /** As the transaction sees them; `undefined` for one that is not in the catalog, or not of this scope. Awaits nothing but `tx`. */
   async read(tx: HostTx, scope: string, key: string): Promise<ConnectorFacts | undefined> {
-    const { installed, readiness, news, epochOf, isRefused } = this.#options;
-    const connector = installed.get(key);
+    const { catalog, readiness, news, epochOf, isRefused } = this.#options;
+    const entry = catalog.get(key);
+    if (entry === undefined) return undefined;
+    if (entry.kind !== "release") return scope === DEVICE_SCOPE ? { entry } : undefined;
     const accountId = accountOf(scope);
-    if (connector === undefined || accountId === undefined) return undefined;
+    if (accountId === undefined) return undefined;
     const row = await tx.projections.get(accountId, key);
     const projection = row && effectiveRow(row, await tx.overlays.get(accountId, key));
     const epoch = epochOf(scope);
     // Rows that newer news contradict say what was true, not what is.
     const isDenied = epoch !== undefined && projection !== undefined && news.denies(epoch, projection);
     const isReady = epoch !== undefined && readiness.isReady(accountId, epoch) && !isDenied;
-    return { connector, isReady, isRefused: isRefused(scope), projection };
+    return { entry, isReady, isRefused: isRefused(scope), projection };
   }
 }

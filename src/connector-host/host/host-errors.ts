@@ -8,6 +8,14 @@ export function noAccount(): RemoteConnectorError<"invalid_argument"> {
   });
 }
 
+/** The failure of what is asked about a connector that there is not. */
+export function unknownConnector(connectorKey: string): RemoteConnectorError<"unknown_connector"> {
+  return new RemoteConnectorError("unknown_connector", {
+    message: `No connector has the key ${connectorKey}.`,
+    details: { connectorKey },
+  });
+}
+
 /** The failure of what is asked of a host that is closed. */
 export function hostClosed(): RemoteConnectorError<"cancelled"> {
   return new RemoteConnectorError("cancelled", {

@@ -5,15 +5,23 @@ import {
   systemWallClock,
   type WallClock,
 } from "../../auth-projection/index.js";
-import { durationOption, refuseOption, refuseUnknownOptions } from "../../options.js";
+import { countOption, durationOption, refuseOption, refuseUnknownOptions } from "../../options.js";
 import type { Implementation } from "../../protocol/index.js";
-import { type Clock, parseEndpoint, systemClock } from "../../transport/index.js";
+import { type Authorize, type Clock, parseEndpoint, systemClock } from "../../transport/index.js";
 import { type DirectClientOptions, DirectFactory, type RemoteMcpClientFactory } from "../factories/index.js";
 import type { AccountLogins } from "../factories/index.js";
 import type { LocalServerOptions } from "../local-server/index.js";
+import { type DeclaredConnectors, declareConnectors } from "../catalog/index.js";
 import { createInjectiveNaming, type NamingPolicy } from "../naming/index.js";
+import {
+  createRegistrationMemory,
+  type EnvironmentSource,
+  RegistrationFactory,
+  type RegistrationStore,
+  type SecretSource,
+} from "../device/index.js";
+import type { Registration, RegistrationPolicy, ReleaseCapability } from "../registration/index.js";
 import { carefulLogger, type HostLogger, silentLogger } from "./host-logger.js";
-import { InstalledConnectors } from "./installed-connectors.js";
 
 /** How a connector host is set up. */
 export interface ConnectorHostOptions {
@@ -21,6 +29,22 @@ export interface ConnectorHostOptions {
   readonly baseUrl: string | URL;
   /** The releases that this device has, as they were published. */
   readonly releases: readonly unknown[];
+  /** What connectors of releases are opened for, by key. Left out: their tools. */
+  readonly capabilities?: Readonly<Record<string, readonly ReleaseCapability[]>> | undefined;
+  /** Servers over HTTP that the host's own configuration declares. They are active, and their tools allowed unless they say otherwise. */
+  readonly registrations?: readonly unknown[] | undefined;
+  /** Programs of this machine that the host's own configuration declares, active and allowed like these servers. */
+  readonly stdio?: readonly unknown[] | undefined;
+  /** What is allowed in definitions of servers and programs. Default: neither plain http but to loopback, nor secrets as texts. */
+  readonly registrationPolicy?: RegistrationPolicy | undefined;
+  /** Where registrations are kept that people make. Default: they are forgotten with the process. */
+  readonly registrationStore?: RegistrationStore | undefined;
+  /** Where the secrets are that registrations and programs refer to. Default: there are none. */
+  readonly secrets?: SecretSource | undefined;
+  /** The variables that they refer to. Default: none is set. */
+  readonly environment?: EnvironmentSource | undefined;
+  /** Gives what authorizes the requests to a registered server. Default: nothing beside its headers does. */
+  readonly authorizeServer?: ((registration: Registration) => Authorize | undefined) | undefined;
   /** Where the credentials of accounts are; asked anew for every request. */
   readonly accounts: AccountAuthorizer;
   /** Who the host says it is; its version is what a release's `minimumHostVersion` is compared with. */
@@ -34,9 +58,21 @@ export interface ConnectorHostOptions {
   /** How tools are named. Default: injective names with the connector's namespace. */
   readonly naming?: NamingPolicy | undefined;
   /** The local server's own options. */
-  readonly localServer?: Omit<LocalServerOptions, "directory" | "clock"> | undefined;
+  readonly localServer?: Omit<LocalServerOptions, "directory" | "clock" | "durableBindings"> | undefined;
   /** How long an agent's list waits for one connector. Default 5,000 ms. */
   readonly listBudgetMs?: number | undefined;
+  /**
+   * Bytes of all definitions in one list; the connectors with the largest lists are left out of one that has more. Default 15 MiB: with
+   * it a list fits into an event of 16 MiB, which is what the clients of this package take.
+   */
+  readonly maxListBytes?: number | undefined;
+  /**
+   * How many URIs of lists, as many of results, and as many templates are remembered for each agent session, to know whose they
+   * are. Default 16,384.
+   */
+  readonly maxRememberedResources?: number | undefined;
+  /** Resources that servers are asked to tell of changes of, for all agents. Default 1,024. */
+  readonly maxResourceSubscriptions?: number | undefined;
   /** How long a call waits for a connector that is not there yet. Default 15,000 ms. */
   readonly wakeBudgetMs?: number | undefined;
   /** Whether a call reads its tool's contract anew or takes the last one listed. Default `reread`. */
@@ -51,14 +87,20 @@ export interface ConnectorHostOptions {
 
 export interface ConnectorHostConfig {
   readonly baseUrl: string;
-  readonly installed: InstalledConnectors;
+  readonly declared: DeclaredConnectors;
+  readonly registrationPolicy: RegistrationPolicy;
+  readonly registrationStore: RegistrationStore;
+  readonly device: RegistrationFactory;
   readonly accounts: AccountAuthorizer;
   readonly hostInfo: Implementation;
   readonly hintsUrl: string | undefined;
   readonly factory: (logins: AccountLogins) => RemoteMcpClientFactory;
   readonly naming: NamingPolicy;
-  readonly localServer: Omit<LocalServerOptions, "directory" | "clock">;
+  readonly localServer: Omit<LocalServerOptions, "directory" | "clock" | "durableBindings">;
   readonly listBudgetMs: number;
+  readonly maxListBytes: number;
+  readonly maxRememberedResources: number;
+  readonly maxResourceSubscriptions: number;
   readonly wakeBudgetMs: number;
   readonly contracts: "reread" | "last_list";
   readonly logger: HostLogger;
@@ -66,32 +108,45 @@ export interface ConnectorHostConfig {
   readonly wallClock: WallClock;
   readonly random: () => number;
   readonly mintEpoch: () => string;
+  /** A new UUID. */
+  readonly mintId: () => string;
 }
 
 const OPTION_NAMES: readonly (keyof ConnectorHostOptions)[] = [
   "accounts",
+  "authorizeServer",
   "baseUrl",
+  "capabilities",
   "client",
   "clock",
   "contracts",
+  "environment",
   "factory",
   "hintsUrl",
   "hostInfo",
   "listBudgetMs",
   "localServer",
   "logger",
+  "maxListBytes",
+  "maxRememberedResources",
+  "maxResourceSubscriptions",
   "mintEpoch",
   "naming",
   "random",
+  "registrationPolicy",
+  "registrationStore",
+  "registrations",
   "releases",
+  "secrets",
+  "stdio",
   "wakeBudgetMs",
   "wallClock",
 ];
 
-/** Applies the defaults. Throws `invalid_options`, `invalid_url`, `invalid_release`. */
+/** Applies the defaults. Throws `invalid_options`, `invalid_url`, `invalid_release`, `invalid_registration`. */
 export function resolveConnectorHostOptions(options: ConnectorHostOptions): ConnectorHostConfig {
   refuseUnknownOptions(options, OPTION_NAMES);
-  const { contracts = "reread", hostInfo } = options;
+  const { contracts = "reread", hostInfo, registrationPolicy: policy = {} } = options;
   if (contracts !== "reread" && contracts !== "last_list") refuseOption("contracts", "must be reread or last_list");
   const baseUrl = parseEndpoint(options.baseUrl, { allowInsecureHttp: false }).href.replace(/\/+$/, "");
   // Everything that a sign-in is made of is checked here: a login that can't be served must not begin.
@@ -100,7 +155,23 @@ export function resolveConnectorHostOptions(options: ConnectorHostOptions): Conn
   const client = { clock, ...options.client };
   return {
     baseUrl,
-    installed: new InstalledConnectors(options.releases),
+    registrationPolicy: policy,
+    registrationStore: options.registrationStore ?? createRegistrationMemory(),
+    device: new RegistrationFactory({
+      clientInfo: hostInfo,
+      secrets: options.secrets,
+      environment: options.environment,
+      authorize: options.authorizeServer,
+      allowInsecureHttp: policy.allowInsecureHttp,
+      clock,
+    }),
+    declared: declareConnectors({
+      releases: options.releases,
+      registrations: options.registrations ?? [],
+      stdio: options.stdio ?? [],
+      capabilities: options.capabilities ?? {},
+      policy,
+    }),
     accounts: options.accounts,
     hostInfo,
     hintsUrl: resolveHintsUrl(options.hintsUrl, baseUrl),
@@ -108,6 +179,9 @@ export function resolveConnectorHostOptions(options: ConnectorHostOptions): Conn
     naming: options.naming ?? createInjectiveNaming(),
     localServer: options.localServer ?? {},
     listBudgetMs: durationOption("listBudgetMs", options.listBudgetMs, 5_000),
+    maxListBytes: countOption("maxListBytes", options.maxListBytes, 15 * 1024 * 1024),
+    maxRememberedResources: countOption("maxRememberedResources", options.maxRememberedResources, 16_384),
+    maxResourceSubscriptions: countOption("maxResourceSubscriptions", options.maxResourceSubscriptions, 1_024),
     wakeBudgetMs: durationOption("wakeBudgetMs", options.wakeBudgetMs, 15_000),
     contracts,
     logger: options.logger === undefined ? silentLogger : carefulLogger(options.logger),
@@ -115,6 +189,7 @@ export function resolveConnectorHostOptions(options: ConnectorHostOptions): Conn
     wallClock: options.wallClock ?? systemWallClock,
     random: options.random ?? Math.random,
     mintEpoch: options.mintEpoch ?? (() => crypto.randomUUID()),
+    mintId: () => crypto.randomUUID(),
   };
 }
 

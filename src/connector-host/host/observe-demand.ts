@@ -6,6 +6,8 @@ import type { Release } from "../release/index.js";
 /** The connection that a failing request used. */
 export interface UsedConnection {
   readonly connectorKey: string;
+  /** Of the release that it was for. */
+  readonly releaseDigest: string;
   /** `undefined` for a connector that needs none. */
   readonly connectionId: string | undefined;
   readonly connectionVersion: bigint;
@@ -16,7 +18,11 @@ export interface UsedConnection {
  * that there is none, `-33002` that it has to be made anew. `undefined` for every other failure, for one of our own making, and
  * for a connector that needs no authorization: its gateway is at fault then, not the account. Pure.
  */
-export function observeDemand(used: UsedConnection, release: Release, error: unknown): Observation | undefined {
+export function observeDemand(
+  used: Omit<UsedConnection, "releaseDigest">,
+  release: Release,
+  error: unknown,
+): Observation | undefined {
   const demand = readAuthorizationDemand(error);
   if (demand === undefined || release.authorization.kind === "none") return undefined;
   // Nobody was asked: it was read from the rows.

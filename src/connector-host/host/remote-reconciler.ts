@@ -11,13 +11,13 @@ import {
 import type { RemoteMcpClient, RemoteMcpClientFactory } from "../factories/index.js";
 import { Route, type RouteTable } from "../routes/index.js";
 import { accountOf } from "./account-scope.js";
+import { type ConnectorCatalog, findRelease } from "../catalog/index.js";
 import type { HostStore } from "./host-store.js";
-import type { InstalledConnectors } from "./installed-connectors.js";
 import type { UsedConnection } from "./observe-demand.js";
 import { type PlannedConnection, readConnection } from "./plan-connector.js";
 
 export interface RemoteReconcilerOptions {
-  readonly installed: InstalledConnectors;
+  readonly catalog: ConnectorCatalog;
   readonly logins: LoginGuard;
   readonly store: HostStore;
   readonly routes: RouteTable<RemoteMcpClient>;
@@ -40,6 +40,8 @@ export interface RemoteReconcilerOptions {
 }
 
 const DONE: Outcome = { kind: "done", readiness: "ready" };
+/** Whoever opens the gate has the key looked at again. */
+const STAGED: Outcome = { kind: "starting" };
 
 /** Publishes the route of an account's connector, or takes it away. */
 export class RemoteReconciler implements Reconciler {
@@ -56,11 +58,13 @@ export class RemoteReconciler implements Reconciler {
       await routes.remove(scope, key, generation);
       return DONE;
     }
+    if (routes.isStaged(scope, key, generation)) return STAGED;
     const current = routes.holds(scope, key, generation) ? routes.current(key) : undefined;
     if (current !== undefined && !isDoubtful(current)) return DONE;
     const connection = readConnection(context.identity);
     if (connection === undefined) throw refused(key, "it is not what was planned");
     const used = {
+      releaseDigest: connection.digest,
       connectionId: connection.connectionId ?? undefined,
       connectionVersion: connection.connectionVersion,
     };
@@ -70,17 +74,17 @@ export class RemoteReconciler implements Reconciler {
       scope,
       scopeEpoch: context.epoch,
       generation,
-      releaseDigest: activation.releaseDigest,
       ...used,
       client: activation.client,
       tools: activation.tools,
+      discovered: activation.discovered,
     });
     // What was learnt while it was activated, and could not be planned, ended no run.
     if (this.#options.isDenied(context.epoch, route)) route.revoke("its connection is not granted any more");
     const committed = await routes.commit(route);
-    if (!committed.published) throw refused(key, committed.refusal);
+    if (!committed.published && committed.refusal !== "staged") throw refused(key, committed.refusal);
     if (activation.diagnostics.length > 0) this.#options.onDiagnostics(key, activation.diagnostics);
-    return DONE;
+    return committed.published ? DONE : STAGED;
   }
 
   /**
@@ -107,13 +111,12 @@ export class RemoteReconciler implements Reconciler {
   }
 
   async #request({ scope, key, generation, epoch }: RunContext, connection: PlannedConnection) {
-    const { installed, logins, store } = this.#options;
-    const connector = installed.get(key);
+    const { catalog, logins, store } = this.#options;
+    const entry = catalog.get(key);
+    const installed = entry?.kind === "release" ? findRelease(entry, connection.digest) : undefined;
     const login = logins.current;
     const isOurs = login !== undefined && accountOf(scope) === login.accountId;
-    if (connector === undefined || !isOurs || connector.digest !== connection.digest) {
-      throw refused(key, "it is not what was planned");
-    }
+    if (installed === undefined || !isOurs) throw refused(key, "it is not what was planned");
     const { row, serverRevision } = await store.read(async ({ projections, overlays }) => {
       const synchronized = await projections.get(login.accountId, key);
       const account = await projections.account(login.accountId);
@@ -127,7 +130,7 @@ export class RemoteReconciler implements Reconciler {
       accountId: login.accountId,
       loginGeneration: login.generation,
       generation,
-      release: connector.release,
+      release: installed.release,
       authorizationState: row?.state ?? "disconnected",
       connectionVersion: connection.connectionVersion,
       serverRevision,

@@ -4,8 +4,8 @@ import { misplacedDemand, readAuthorizationDemand } from "../activation/index.js
 import type { RemoteMcpClient } from "../factories/index.js";
 import type { Release } from "../release/index.js";
 import type { Route, RouteTable } from "../routes/index.js";
+import { type ConnectorCatalog, findRelease } from "../catalog/index.js";
 import type { HostLogger } from "./host-logger.js";
-import type { InstalledConnectors } from "./installed-connectors.js";
 import { observeDemand, type UsedConnection } from "./observe-demand.js";
 import type { UnwrittenNews } from "./unwritten-news.js";
 
@@ -20,7 +20,7 @@ export interface ObservedAccount {
 }
 
 export interface RouteFaultsOptions {
-  readonly installed: InstalledConnectors;
+  readonly catalog: ConnectorCatalog;
   readonly routes: RouteTable<RemoteMcpClient>;
   readonly news: UnwrittenNews;
   readonly logger: HostLogger;
@@ -51,11 +51,11 @@ export class RouteFaults {
    * Whether nothing may run by this connection, whatever was planned: news that the store could not take in says so. What is being
    * activated is no route yet, and is asked about before it becomes one.
    */
-  isDenied(scopeEpoch: string, { connectorKey, connectionId, connectionVersion }: UsedConnection): boolean {
-    const { installed, news } = this.#options;
-    const release = installed.get(connectorKey)?.release;
+  isDenied(scopeEpoch: string, used: UsedConnection): boolean {
+    const release = this.#releaseOf(used);
     if (release === undefined || release.authorization.kind === "none") return false;
-    return news.denies(scopeEpoch, {
+    const { connectorKey, connectionId, connectionVersion } = used;
+    return this.#options.news.denies(scopeEpoch, {
       connectorKey,
       connectorVersion: release.version,
       connectionId,
@@ -65,7 +65,7 @@ export class RouteFaults {
 
   /** A list or a call over a route failed. */
   onRequest(route: Route<RemoteMcpClient>, error: unknown): void {
-    const release = this.#options.installed.get(route.connectorKey)?.release;
+    const release = this.#releaseOf(route);
     if (release?.authorization.kind === "none") this.#doubt(route, release, error);
     else void this.observe(route.scopeEpoch, route, error);
   }
@@ -75,11 +75,11 @@ export class RouteFaults {
    * itself, also when the demand can't be written down. What a request of an earlier login met is not looked at. Never rejects.
    */
   async observe(scopeEpoch: string, used: UsedConnection, error: unknown): Promise<void> {
-    const { account, installed, logger } = this.#options;
+    const { account, logger } = this.#options;
     const session = account();
-    const connector = installed.get(used.connectorKey);
-    if (session?.scopeEpoch !== scopeEpoch || connector === undefined) return;
-    const observation = observeDemand(used, connector.release, error);
+    const release = this.#releaseOf(used);
+    if (session?.scopeEpoch !== scopeEpoch || release === undefined) return;
+    const observation = observeDemand(used, release, error);
     if (observation === undefined) return;
     const { connectorKey, state } = observation;
     try {
@@ -112,6 +112,12 @@ export class RouteFaults {
     const { connectorKey } = route;
     logger.warn("A connector that needs no authorization demands one.", { connectorKey, error });
     controller.report(tokenOf(route), { kind: "fault", error: misplacedDemand(release, error) });
+  }
+
+  /** `undefined` for a connector of the device, and for a release that is gone. */
+  #releaseOf({ connectorKey, releaseDigest }: Pick<UsedConnection, "connectorKey" | "releaseDigest">) {
+    const entry = this.#options.catalog.get(connectorKey);
+    return entry?.kind === "release" ? findRelease(entry, releaseDigest)?.release : undefined;
   }
 
   #withdrawDenied(scopeEpoch: string): void {

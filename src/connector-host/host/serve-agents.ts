@@ -1,16 +1,23 @@
-import { AggregatedDirectory } from "../aggregation/index.js";
-import { createLocalServer, type Binding, type LocalServer } from "../local-server/index.js";
-import { buildNamespaceTable } from "../naming/index.js";
+import { AggregatedDirectory, type ConnectorTraits, type Reach } from "../aggregation/index.js";
+import { createLocalServer, type Binding, type DurableBindingRows, type LocalServer } from "../local-server/index.js";
+import type { CatalogEntry, ConnectorCatalog } from "../catalog/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
 import type { Route, RouteTable } from "../routes/index.js";
+import { followedScopes } from "./bound-scopes.js";
+import { describeTraits } from "./describe-traits.js";
+import { followNamespaces } from "./following-namespaces.js";
 import type { ConnectorHostConfig } from "./host-options.js";
+import type { ListOmissions } from "./list-omissions.js";
 import type { StatusReader } from "./status-reader.js";
 
 /** What agents are served from. */
 export interface ServedParts {
+  readonly catalog: ConnectorCatalog;
   readonly config: ConnectorHostConfig;
   readonly routes: RouteTable<RemoteMcpClient>;
   readonly statuses: StatusReader;
+  readonly omissions: ListOmissions;
+  readonly durableBindings: DurableBindingRows;
   /** The scopes whose routes an agent sees. */
   readonly scopesOf: (binding: Binding) => readonly string[];
   /** A call needs a connector that has no route. */
@@ -19,18 +26,45 @@ export interface ServedParts {
   readonly onFailure: (route: Route<RemoteMcpClient>, error: unknown) => void;
 }
 
+/** The local server, and what the lists that it serves are made from. */
+export interface ServedAgents extends LocalServer {
+  /** What was kept of a connector's lists is out of date. */
+  invalidate(connectorKey: string): void;
+}
+
 /** Starts the local server on a host's routes. Rejects with `listen_failed` when the port is taken. */
-export function serveAgents({
+export async function serveAgents({
+  catalog,
   config,
   routes,
   statuses,
+  omissions,
+  durableBindings,
   scopesOf,
   wake,
   onFailure,
-}: ServedParts): Promise<LocalServer> {
-  const { clock, installed, listBudgetMs, localServer, logger, naming, wakeBudgetMs, contracts } = config;
-  const namespaces = buildNamespaceTable(naming, installed.keys);
-  for (const diagnostic of namespaces.diagnostics) logger.warn("Connectors share a namespace.", { ...diagnostic });
+}: ServedParts): Promise<ServedAgents> {
+  const { clock, listBudgetMs, localServer, logger, maxListBytes, naming, random, wakeBudgetMs, contracts } = config;
+  const namespaces = followNamespaces({ catalog, naming, logger });
+  // Asked at every call: an entry never changes.
+  const described = new WeakMap<CatalogEntry, ConnectorTraits>();
+  const describe = (connectorKey: string): ConnectorTraits | undefined => {
+    const entry = catalog.get(connectorKey);
+    if (entry === undefined) return undefined;
+    const traits = described.get(entry) ?? describeTraits(entry, contracts);
+    described.set(entry, traits);
+    return traits;
+  };
+  const onNameDiagnostics: Reach["onNameDiagnostics"] = (connectorKey, diagnostics) =>
+    logger.warn("Tools of a connector are left out for their names.", { connectorKey, diagnostics });
+  const onEntryDiagnostics: Reach["onEntryDiagnostics"] = ({ connectorKey }, diagnostics) =>
+    logger.warn("Prompts or resources of a connector were left out or mended.", { connectorKey, diagnostics });
+  const onOmission: Reach["onOmission"] = (route, reason) => {
+    const { connectorKey } = route;
+    omissions.note(route, reason);
+    if (reason === undefined) logger.info("Lists have a connector again.", { connectorKey });
+    else logger.warn("A list left a connector out.", { connectorKey, reason });
+  };
   const directory = new AggregatedDirectory({
     routes,
     namespaces,
@@ -38,8 +72,30 @@ export function serveAgents({
     listBudgetMs,
     wakeBudgetMs,
     contracts,
-    reach: { scopesOf, missing: (scopes) => statuses.missing(scopes), wake, onFailure },
+    maxListBytes,
+    maxRememberedResources: config.maxRememberedResources,
+    maxResourceSubscriptions: config.maxResourceSubscriptions,
+    random,
+    reach: {
+      scopesOf,
+      followedBy: followedScopes,
+      describe,
+      missing: (scopes) => statuses.missing(scopes),
+      wake,
+      onFailure,
+      onEntryDiagnostics,
+      onNameDiagnostics,
+      onOmission,
+    },
   });
   const onFault = (error: unknown): void => logger.error("A fault while serving an agent.", { error });
-  return createLocalServer({ onFault, ...localServer, directory, clock });
+  try {
+    const server = await createLocalServer({ onFault, ...localServer, directory, clock, durableBindings });
+    directory.listenFor(server.listeners);
+    const invalidate = (connectorKey: string): void => directory.invalidate(connectorKey);
+    return { ...server, invalidate, close: () => server.close().finally(() => directory.close()) };
+  } catch (error) {
+    directory.close();
+    throw error;
+  }
 }

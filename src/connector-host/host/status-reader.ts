@@ -1,18 +1,22 @@
 import type { KeyStatus } from "../../reconcile/index.js";
 import type { MissingConnector } from "../aggregation/index.js";
+import type { ConnectorCatalog } from "../catalog/index.js";
+import { DEVICE_SCOPE, kindOfScope } from "./account-scope.js";
 import { type ConnectorState, type ConnectorStatus, describeConnector } from "./connector-status.js";
 import type { FactsReader } from "./facts-reader.js";
 import type { HostStore } from "./host-store.js";
-import { type ConnectorFacts, findObstacle, type Obstacle } from "./plan-connector.js";
+import { type ConnectorFacts, findObstacle, isOfAccount, type Obstacle } from "./plan-connector.js";
 
 export interface StatusReaderOptions {
-  readonly keys: readonly string[];
+  readonly catalog: ConnectorCatalog;
   readonly store: HostStore;
   readonly facts: FactsReader;
   /** What the keys of a scope are at. */
   readonly convergenceOf: (scope: string) => Promise<readonly KeyStatus[]>;
   /** Whether a connector's route is published in the scope. */
   readonly isPublished: (scope: string, key: string) => boolean;
+  /** Why the last list left a connector out, although its route is published. */
+  readonly omissionOf: (key: string) => string | undefined;
 }
 
 /** Reads what connectors are at, for people and for calls that miss one. */
@@ -23,38 +27,54 @@ export class StatusReader {
     this.#options = options;
   }
 
-  /** Every installed connector, by key. `scope`: that of the account that is signed in, if there is one. */
-  async all(scope: string | undefined): Promise<readonly ConnectorStatus[]> {
-    const { keys, store, facts, convergenceOf, isPublished } = this.#options;
-    if (scope === undefined) return keys.map((connectorKey) => signedOut(connectorKey));
-    const rows = new Map((await convergenceOf(scope)).map((row) => [row.key, row]));
-    return store.read(async (tx) => {
-      const statuses: ConnectorStatus[] = [];
-      for (const connectorKey of keys) {
-        const known = await facts.read(tx, scope, connectorKey);
-        const published = isPublished(scope, connectorKey);
-        statuses.push(
-          describeConnector({
-            connectorKey,
-            obstacle: known && obstacleOf(known, published),
-            convergence: rows.get(connectorKey),
-            isPublished: published,
-          }),
-        );
-      }
-      return statuses;
-    });
+  /** Every connector, by key. `accountScope`: that of the account that is signed in, if there is one. */
+  async all(accountScope: string | undefined): Promise<readonly ConnectorStatus[]> {
+    const { catalog } = this.#options;
+    const rows = await this.#read(accountScope === undefined ? [DEVICE_SCOPE] : [accountScope, DEVICE_SCOPE]);
+    if (accountScope === undefined) {
+      for (const key of catalog.keysIn("account")) rows.push(signedOut(key, catalog.get(key)?.isOn === true));
+    }
+    return rows.sort((one, other) => (one.connectorKey < other.connectorKey ? -1 : 1));
   }
 
   /**
-   * Connectors that should run and have no route; before the account's first snapshot, all of them, since it is not known
-   * yet which should.
+   * Connectors of the scopes that should run and have no route; before the account's first snapshot, all of them, since it is not
+   * known yet which should.
    */
-  async missing([scope]: readonly string[]): Promise<readonly MissingConnector[]> {
-    const { keys, isPublished } = this.#options;
-    if (scope === undefined || keys.every((key) => isPublished(scope, key))) return [];
-    const statuses = await this.all(scope);
-    return statuses.filter((status) => !isPublished(scope, status.connectorKey) && MISSED.has(status.state));
+  async missing(scopes: readonly string[]): Promise<readonly MissingConnector[]> {
+    const { isPublished } = this.#options;
+    const missing: MissingConnector[] = [];
+    for (const scope of scopes) {
+      if (this.#keysOf(scope).every((key) => isPublished(scope, key))) continue;
+      const statuses = await this.#read([scope]);
+      missing.push(...statuses.filter((each) => !isPublished(scope, each.connectorKey) && MISSED.has(each.state)));
+    }
+    return missing;
+  }
+
+  async #read(scopes: readonly string[]): Promise<ConnectorStatus[]> {
+    const { store, facts, convergenceOf, isPublished, omissionOf } = this.#options;
+    const statuses: ConnectorStatus[] = [];
+    for (const scope of scopes) {
+      const keys = this.#keysOf(scope);
+      if (keys.length === 0) continue;
+      const rows = new Map((await convergenceOf(scope)).map((row) => [row.key, row]));
+      await store.read(async (tx) => {
+        for (const connectorKey of keys) {
+          const known = await facts.read(tx, scope, connectorKey);
+          const published = isPublished(scope, connectorKey);
+          const obstacle = known && obstacleOf(known, published);
+          const convergence = rows.get(connectorKey);
+          const omission = published ? omissionOf(connectorKey) : undefined;
+          statuses.push(describeConnector({ connectorKey, obstacle, convergence, isPublished: published, omission }));
+        }
+      });
+    }
+    return statuses;
+  }
+
+  #keysOf(scope: string): readonly string[] {
+    return this.#options.catalog.keysIn(kindOfScope(scope));
   }
 }
 
@@ -68,9 +88,11 @@ const MISSED: ReadonlySet<ConnectorState> = new Set<ConnectorState>([
 ]);
 
 function obstacleOf(facts: ConnectorFacts, published: boolean): Obstacle | undefined {
-  return findObstacle(facts) ?? (facts.isRefused && !published ? "account_not_ready" : undefined);
+  const isRefused = isOfAccount(facts) && facts.isRefused;
+  return findObstacle(facts) ?? (isRefused && !published ? "account_not_ready" : undefined);
 }
 
-function signedOut(connectorKey: string): ConnectorStatus {
-  return describeConnector({ connectorKey, obstacle: "signed_out", convergence: undefined, isPublished: false });
+function signedOut(connectorKey: string, isOn: boolean): ConnectorStatus {
+  const obstacle = isOn ? "signed_out" : "switched_off";
+  return describeConnector({ connectorKey, obstacle, convergence: undefined, isPublished: false });
 }

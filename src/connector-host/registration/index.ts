@@ -3,6 +3,7 @@ export {
   type ConfiguredValue,
   type EnvironmentRef,
   isVariableName,
+  partsOf,
   type SecretRef,
   type ValuePart,
 } from "./configured-value.js";

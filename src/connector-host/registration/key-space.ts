@@ -13,13 +13,15 @@ export interface KeySpaceSources {
   readonly releases?:
     | Iterable<{
         readonly place: string;
-        readonly release: Release;
+        readonly release: Pick<Release, "connectorId">;
         /** `["tools"]` when left out. */
         readonly capabilities?: readonly ReleaseCapability[] | undefined;
       }>
     | undefined;
-  readonly stdio?: Iterable<{ readonly place: string; readonly connector: ManagedStdioConnector }> | undefined;
-  readonly registrations?: Iterable<{ readonly place: string; readonly registration: Registration }> | undefined;
+  readonly stdio?: Iterable<{ readonly place: string; readonly connector: Pick<ManagedStdioConnector, "key" | "capabilities"> }> | undefined;
+  readonly registrations?:
+    | Iterable<{ readonly place: string; readonly registration: Pick<Registration, "slug" | "capabilities"> }>
+    | undefined;
 }
 
 /** One of all connectors. */

@@ -57,8 +57,8 @@ const declarationSchema = z.strictObject({ ...members, ...declaredToolRules }).r
  * A server that is a program of this machine, which the host starts and keeps running.
  *
  * `command` is run as it is, with `args`, without a shell. `env` is laid over what a program needs to run; `null` takes a variable
- * away. References are resolved when it is started, and never here. A program that is not ready by `readyTimeoutMs` goes on
- * starting; `listTimeoutMs` is for one list of its tools.
+ * away. References are resolved when it is started, and never here. A program that is not ready by `readyTimeoutMs` is
+ * ended, and started again later; `listTimeoutMs` is for one list of its tools.
  */
 export type ManagedStdioConnector = z.output<typeof schema>;
 

@@ -1,5 +1,6 @@
-import { countOption, durationOption, refuseUnknownOptions } from "../../options.js";
+import { countOption, durationOption, functionOption, refuseUnknownOptions } from "../../options.js";
 import { type Clock, systemClock } from "../../transport/index.js";
+import type { Route } from "./route.js";
 
 /** Something that a route table had to live with. `message` is for people; decide by `kind`. */
 export interface RouteDiagnostic {
@@ -33,6 +34,11 @@ export interface RouteTableOptions {
   readonly maxCloseAttempts?: number | undefined;
   /** Withdrawn routes of one connector that wait for their end; one more gives up the oldest. 4 when left out. */
   readonly maxRetiringPerKey?: number | undefined;
+  /**
+   * Whether a route may still be published, asked in the same step: what was decided about it may have changed while it was made.
+   * Must not throw. Left out: every one may.
+   */
+  readonly mayPublish?: ((route: Pick<Route, "connectorKey" | "scope">) => boolean) | undefined;
   readonly onDiagnostic?: ((diagnostic: RouteDiagnostic) => void) | undefined;
   readonly clock?: Clock | undefined;
 }
@@ -44,6 +50,7 @@ export interface RouteTableConfig {
   readonly closeRetryMs: number;
   readonly maxCloseAttempts: number;
   readonly maxRetiringPerKey: number;
+  readonly mayPublish: (route: Pick<Route, "connectorKey" | "scope">) => boolean;
   readonly onDiagnostic: (diagnostic: RouteDiagnostic) => void;
   readonly clock: Clock;
 }
@@ -57,6 +64,7 @@ export function resolveRouteTableOptions(options: RouteTableOptions): RouteTable
     "drainTimeoutMs",
     "maxCloseAttempts",
     "maxRetiringPerKey",
+    "mayPublish",
     "onDiagnostic",
   ]);
   return {
@@ -65,6 +73,7 @@ export function resolveRouteTableOptions(options: RouteTableOptions): RouteTable
     closeRetryMs: durationOption("closeRetryMs", options.closeRetryMs, 1_000),
     maxCloseAttempts: countOption("maxCloseAttempts", options.maxCloseAttempts, 10),
     maxRetiringPerKey: countOption("maxRetiringPerKey", options.maxRetiringPerKey, 4),
+    mayPublish: functionOption("mayPublish", options.mayPublish, () => true),
     onDiagnostic: (diagnostic) => tell(options.onDiagnostic, diagnostic),
     clock: options.clock ?? systemClock,
   };

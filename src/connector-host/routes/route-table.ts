@@ -1,9 +1,11 @@
-import { PublishedRoutes, type PublicationListener } from "./published-routes.js";
+import { type PublicationChange, PublishedRoutes, type PublicationListener } from "./published-routes.js";
 import type { Retirement } from "./retirement.js";
 import { RetiringRoutes } from "./retiring-routes.js";
 import type { Route, RouteClient } from "./route.js";
+import type { CommitRefusal, CommitResult, RemoveResult, RouteTableCounts } from "./route-table-results.js";
 import { resolveRouteTableOptions, type RouteTableConfig, type RouteTableOptions } from "./route-table-options.js";
 import { ScopeFences } from "./scope-fences.js";
+import { StagedRoutes } from "./staged-routes.js";
 
 /**
  * How a fence treats the calls in flight.
@@ -13,44 +15,10 @@ import { ScopeFences } from "./scope-fences.js";
  */
 export type FenceKind = "revoke" | "supersede";
 
-/** Why a route was not published. */
-export type CommitRefusal =
-  | "table_closed"
-  /** The scope is shut, or has another epoch by now. */
-  | "stale_epoch"
-  /** Its generation is at or behind the connector's fence. */
-  | "fenced"
-  /** A newer generation is published. */
-  | "older_generation"
-  /** The key is published for another scope. */
-  | "key_in_use"
-  /** It was in a table before, or was fenced before it came. */
-  | "not_open";
-
-export type CommitResult =
-  /** Readers see it. `cleanupPending`: routes of the connector from before are not closed yet, which is no failure. */
-  | { readonly published: true; readonly cleanupPending: boolean }
-  /** Nothing changed for readers. */
-  | { readonly published: false; readonly refusal: CommitRefusal; readonly cleanupPending: boolean };
-
-export interface RemoveResult {
-  /** A published route was taken away by this call. */
-  readonly removed: boolean;
-  /** Routes of the connector are not closed yet. */
-  readonly cleanupPending: boolean;
-}
-
 interface Withdrawn<Client extends RouteClient> {
   readonly published: readonly Route<Client>[];
   readonly retiring: readonly Retirement<Client>[];
-}
-
-/** Sizes of all that a table holds, for status pages and for tests of growth. */
-export interface RouteTableCounts {
-  readonly published: number;
-  readonly retiring: number;
-  readonly scopes: number;
-  readonly fences: number;
+  readonly staged?: readonly Route<Client>[] | undefined;
 }
 
 /**
@@ -68,6 +36,7 @@ export class RouteTable<Client extends RouteClient = RouteClient> {
   readonly #scopes = new ScopeFences();
   readonly #published: PublishedRoutes<Client>;
   readonly #retiring: RetiringRoutes<Client>;
+  readonly #staged = new StagedRoutes<Client>();
   /** Every route that came in, so that none is closed twice. */
   readonly #taken = new WeakSet<Route<Client>>();
   #isClosed = false;
@@ -95,7 +64,56 @@ export class RouteTable<Client extends RouteClient = RouteClient> {
   /** Revokes everything of a scope and shuts it, in one step. Its epoch never comes back: `openScope` begins another. */
   fenceAll(scope: string): void {
     this.#revokeScope(scope, "its scope was shut");
+    this.#staged.forget(scope);
     this.#scopes.shut(scope);
+  }
+
+  /**
+   * Closes the gate of an open scope: everything of it that is published or retires is revoked, at once, and what is committed from
+   * now on is staged. Answers what was published: its generations can be committed again. Nothing happens at a closed gate.
+   */
+  closeGate(scope: string): readonly Route<Client>[] {
+    if (this.#staged.isClosed(scope)) return [];
+    const published = this.#published.list().filter((route) => route.scope === scope);
+    this.#revokeScope(scope, "the gate of its scope was closed");
+    this.#staged.close(scope);
+    return published;
+  }
+
+  /** Opens the gate of a scope: what is staged is published, in one step for readers. Answers what of it was. */
+  openGate(scope: string): readonly Route<Client>[] {
+    const changes: PublicationChange<Client>[] = [];
+    const refused: Route<Client>[] = [];
+    for (const route of this.#staged.open(scope)) {
+      if (this.#refusal(route, this.#published.get(route.connectorKey)) === undefined) changes.push(this.#put(route));
+      else refused.push(route);
+    }
+    this.#withdraw({ published: [], retiring: [], staged: refused }, "revoke", "it is not wanted any more");
+    this.#published.announce(changes);
+    return changes.flatMap(({ current }) => current ?? []);
+  }
+
+  /** The connectors of a scope that wait for its gate to open, sorted in code units. */
+  stagedKeys(scope: string): readonly string[] {
+    return this.#staged.keys(scope);
+  }
+
+  /** Whether this generation of a connector waits for its scope's gate to open. */
+  isStaged(scope: string, connectorKey: string, generation: number): boolean {
+    return this.#staged.get(scope, connectorKey)?.generation === generation;
+  }
+
+  /** Waits until all withdrawn routes of a scope are closed, at most `timeoutMs`. Answers how many are not; nothing else is done. */
+  async drained(scope: string, timeoutMs: number): Promise<number> {
+    const retiring = this.#retiring.all(scope);
+    await new Promise<void>((resolve) => {
+      const stop = this.#config.clock.schedule(timeoutMs, resolve);
+      void Promise.all(retiring.map((retirement) => retirement.tried)).then(() => {
+        stop();
+        resolve();
+      });
+    });
+    return this.#retiring.all(scope).length;
   }
 
   /**
@@ -109,11 +127,9 @@ export class RouteTable<Client extends RouteClient = RouteClient> {
     if (published === next) return { published: true, cleanupPending: this.#owes(connectorKey) };
     const refusal = this.#refusal(next, published);
     if (refusal !== undefined) return this.#refuse(next, refusal);
-    this.#taken.add(next);
-    const change = this.#published.put(next);
-    const { previous } = change;
-    previous?.supersede();
-    const retirement = previous === undefined ? undefined : this.#retiring.add(previous);
+    if (this.#staged.isClosed(next.scope)) return this.#stage(next);
+    const change = this.#put(next);
+    const retirement = change.previous && this.#retiring.find(change.previous);
     this.#published.announce([change]);
     if (retirement !== undefined && !retirement.isDraining) await retirement.tried;
     return { published: true, cleanupPending: this.#owes(connectorKey) };
@@ -144,7 +160,12 @@ export class RouteTable<Client extends RouteClient = RouteClient> {
     const wasPublished = this.isCurrent(route);
     if (wasPublished) this.#scopes.raise(route.scope, route.connectorKey, route.generation - 1);
     const retirement = this.#retiring.find(route);
-    this.#withdraw({ published: [route], retiring: retirement === undefined ? [] : [retirement] }, "revoke", reason);
+    const staged = this.#staged.takeExact(route);
+    this.#withdraw(
+      { published: [route], retiring: retirement === undefined ? [] : [retirement], staged },
+      "revoke",
+      reason,
+    );
     return { wasPublished };
   }
 
@@ -160,7 +181,13 @@ export class RouteTable<Client extends RouteClient = RouteClient> {
     const route = this.#of(scope, connectorKey);
     const published = route !== undefined && route.generation <= generation ? [route] : [];
     const retiring = kind === "revoke" ? this.#retiring.of(connectorKey, { scope, generation }) : [];
-    this.#withdraw({ published, retiring }, kind, reason);
+    const staged = this.#staged.take(scope, connectorKey, generation);
+    this.#withdraw({ published, retiring, staged }, kind, reason);
+  }
+
+  /** The epoch that the scope is open under; `undefined` while it is shut. */
+  epochOf(scope: string): string | undefined {
+    return this.#scopes.epochOf(scope);
   }
 
   /** The highest fenced generation of a connector in the scope's epoch. */
@@ -201,6 +228,7 @@ export class RouteTable<Client extends RouteClient = RouteClient> {
     return {
       published: this.#published.size,
       retiring: this.#retiring.size,
+      staged: this.#staged.size,
       scopes: this.#scopes.scopeCount,
       fences: this.#scopes.fenceCount,
     };
@@ -218,25 +246,50 @@ export class RouteTable<Client extends RouteClient = RouteClient> {
   async #shutDown(timeoutMs: number): Promise<{ readonly abandoned: number }> {
     this.#isClosed = true;
     const reason = "the table is closed";
-    this.#withdraw({ published: this.#published.list(), retiring: this.#retiring.all() }, "revoke", reason);
+    const staged = this.#staged.all();
+    this.#withdraw({ published: this.#published.list(), retiring: this.#retiring.all(), staged }, "revoke", reason);
     return { abandoned: await this.#retiring.drainWithin(timeoutMs) };
   }
 
   #revokeScope(scope: string, reason: string): void {
     const published = this.#published.list().filter((route) => route.scope === scope);
-    this.#withdraw({ published, retiring: this.#retiring.all(scope) }, "revoke", reason);
+    const staged = this.#staged.takeAll(scope);
+    this.#withdraw({ published, retiring: this.#retiring.all(scope), staged }, "revoke", reason);
   }
 
   /** Takes routes away from readers, all of them before anything else is seen to happen, then ends them. */
   #withdraw(routes: Withdrawn<Client>, kind: FenceKind, reason: string): void {
     const changes = routes.published.flatMap((route) => this.#published.take(route) ?? []);
     for (const retirement of routes.retiring) retirement.revoke(reason);
+    for (const route of routes.staged ?? []) {
+      route.revoke(reason);
+      this.#retiring.add(route);
+    }
     for (const { previous } of changes) {
       if (kind === "revoke") previous?.revoke(reason);
       else previous?.supersede();
       if (previous !== undefined) this.#retiring.add(previous);
     }
     this.#published.announce(changes);
+  }
+
+  /** Publishes a route. Readers see it; nobody is told yet. */
+  #put(next: Route<Client>): PublicationChange<Client> {
+    this.#taken.add(next);
+    const change = this.#published.put(next);
+    const { previous } = change;
+    previous?.supersede();
+    if (previous !== undefined) this.#retiring.add(previous);
+    return change;
+  }
+
+  async #stage(next: Route<Client>): Promise<CommitResult> {
+    this.#taken.add(next);
+    const previous = this.#staged.put(next);
+    if (previous !== undefined) {
+      this.#withdraw({ published: [], retiring: [], staged: [previous] }, "revoke", "a newer one is staged");
+    }
+    return { published: false, refusal: "staged", cleanupPending: this.#owes(next.connectorKey) };
   }
 
   #of(scope: string, connectorKey: string): Route<Client> | undefined {
@@ -253,6 +306,9 @@ export class RouteTable<Client extends RouteClient = RouteClient> {
     if (next.state !== "open") return "not_open";
     if (this.#scopes.epochOf(next.scope) !== next.scopeEpoch) return "stale_epoch";
     if (this.#scopes.isFenced(next.scope, next.connectorKey, next.generation)) return "fenced";
+    const staged = this.#staged.get(next.scope, next.connectorKey);
+    if (staged !== undefined && next.generation < staged.generation) return "older_generation";
+    if (!this.#config.mayPublish(next)) return "not_wanted";
     if (published === undefined) return undefined;
     if (published.scope !== next.scope) return "key_in_use";
     return next.generation < published.generation ? "older_generation" : undefined;

@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { RemoteConnectorError } from "../../errors.js";
-import type { Tool, ToolContract } from "../../protocol/index.js";
+import type { DiscoverResult, Tool, ToolContract } from "../../protocol/index.js";
 
 /** What a table asks of a route's client. Calls are made by whoever knows the client's kind. */
 export interface RouteClient {
@@ -12,6 +12,8 @@ export interface RouteClient {
 export interface RouteTool {
   readonly tool: Tool;
   readonly contract: ToolContract;
+  /** The definition's JSON as its server wrote it, where that was asked for. */
+  readonly definition?: Uint8Array | undefined;
 }
 
 export interface RouteInit<Client extends RouteClient> {
@@ -31,6 +33,8 @@ export interface RouteInit<Client extends RouteClient> {
   readonly client: Client;
   /** By native name, as listed at activation. */
   readonly tools: ReadonlyMap<string, RouteTool>;
+  /** What the server said of itself at activation: what it offers, and its instructions. */
+  readonly discovered?: DiscoverResult | undefined;
 }
 
 /**
@@ -56,6 +60,7 @@ export class Route<Client extends RouteClient = RouteClient> {
   readonly connectionVersion: bigint;
   readonly client: Client;
   readonly tools: ReadonlyMap<string, RouteTool>;
+  readonly discovered: DiscoverResult | undefined;
   readonly #revocation = new AbortController();
   /** What waits for the last call to leave. */
   readonly #idleWaiters = new Set<() => void>();
@@ -72,6 +77,7 @@ export class Route<Client extends RouteClient = RouteClient> {
     this.connectionVersion = init.connectionVersion;
     this.client = init.client;
     this.tools = init.tools;
+    this.discovered = init.discovered;
     // As many listeners as calls in flight, each taken away when its call ends: no leak to be warned of.
     setMaxListeners(0, this.#revocation.signal);
   }

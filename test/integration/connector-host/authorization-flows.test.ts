@@ -354,7 +354,8 @@ describe("P-10: what is at rest", () => {
     ).result;
     const rows = await host.authorizations();
     await host.close();
-    const files = await readdir(stateDirectory);
+    const entries = await readdir(stateDirectory, { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
     expect(files).toContain("host.db");
     const texts = await Promise.all(files.map((name) => readFile(join(stateDirectory, name), "latin1")));
     const file = texts.join("");

@@ -36,6 +36,8 @@ async function openHost(options: Partial<OpenConnectorHostOptions> = {}): Promis
     hostInfo: { name: "desk", version: "1.2.3" },
     hintsUrl: false,
     stateDirectory: directory,
+    // By itself: what is made beside it has tests of its own.
+    agentSocket: false,
     ...options,
   });
   cleanups.push(() => host.close());

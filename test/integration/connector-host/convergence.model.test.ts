@@ -8,16 +8,16 @@ import {
   type Snapshot,
   SnapshotSync,
 } from "../../../src/auth-projection/index.js";
+import { ConnectorCatalog } from "../../../src/connector-host/catalog/index.js";
 import { accountScope } from "../../../src/connector-host/host/account-scope.js";
 import { FactsReader } from "../../../src/connector-host/host/facts-reader.js";
-import { InstalledConnectors } from "../../../src/connector-host/host/installed-connectors.js";
 import { type ConnectorFacts, planConnector, readConnection } from "../../../src/connector-host/host/plan-connector.js";
 import { UnwrittenNews } from "../../../src/connector-host/host/unwritten-news.js";
 import { Route, type RouteClient, RouteTable } from "../../../src/connector-host/routes/index.js";
 import { Controller, type Outcome, type RunContext } from "../../../src/reconcile/index.js";
 import { createMemoryStore, type StoreTx } from "../../../src/store/index.js";
 import { FakeClock, settle } from "../../support/fake-clock.js";
-import { releaseOf } from "../../support/releases.js";
+import { releaseEntryOf } from "../../support/release-entries.js";
 import { connected } from "../../support/scripted-gateway.js";
 
 /** Another run of the same kind: `CONVERGENCE_SEED=7 npx vitest run …`. A failure prints the seed and its path. */
@@ -94,9 +94,9 @@ function isSame(one: Word, other: Word): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-const installed = new InstalledConnectors([
-  ...KEYS.map((key) => releaseOf(key)),
-  releaseOf(OPEN, { authorization: { kind: "none" } }),
+const catalog = new ConnectorCatalog([
+  ...KEYS.map((key) => releaseEntryOf(key)),
+  releaseEntryOf(OPEN, { authorization: { kind: "none" } }),
 ]);
 
 /** A client of the login that was the present one when it was made. */
@@ -119,7 +119,7 @@ class Process {
     const { clock, store } = world;
     this.routes = new RouteTable({ clock });
     const facts = new FactsReader({
-      installed,
+      catalog,
       readiness: this.readiness,
       news: new UnwrittenNews(),
       epochOf: (scope) => this.controller.epochOf(scope),
@@ -131,7 +131,7 @@ class Process {
       random: () => 0.5,
       mintEpoch: () => world.mintEpoch(),
       planner: {
-        keys: async () => installed.keys,
+        keys: async () => catalog.keys,
         facts: (tx, scope, key) => facts.read(tx, scope, key),
         plan: planConnector,
       },

@@ -1,6 +1,10 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
-import type { ConnectorHost } from "../../../src/connector-host/index.js";
-import { openSqliteStore } from "../../../src/store/index.js";
+import { createRegistrationMemory } from "../../../src/connector-host/device/index.js";
+import { type ConnectorHost, parseRegistration, type Registration } from "../../../src/connector-host/index.js";
+import { createMemoryStore, openSqliteStore } from "../../../src/store/index.js";
 import { FakeClock } from "../../support/fake-clock.js";
 import { connected, type ScriptedGateway, working } from "../../support/scripted-gateway.js";
 import { admin, Cleanup, httpConnector, json, startGateway, startUpstream } from "../gateway/support.js";
@@ -115,6 +119,24 @@ const CHANGES: readonly Change[] = [
     call: "none",
   },
 ];
+
+/** A program that writes its process id to this file. */
+function programOf(starts: string): object {
+  const path = fileURLToPath(new URL("../../../build/test/programs/restless-stdio-server.js", import.meta.url));
+  return { key: "files", displayName: "Files", command: process.execPath, args: [path, JSON.stringify({ starts })] };
+}
+
+/** A person's own registration, active, with everything allowed. */
+function registrationAt(endpoint: string): Registration {
+  return parseRegistration({
+    id: "0b3f1c9e-5f4e-4d1c-9a55-2f6f0f6a1d11",
+    slug: "docs",
+    displayName: "Docs",
+    settings: { endpoint, protocol: "modern" },
+    state: "active",
+    newTools: "allow",
+  });
+}
 
 const discoveries = ({ calls }: ScriptedGateway): number =>
   calls.filter(({ method }) => method === "server/discover").length;
@@ -257,5 +279,78 @@ describe("R-7: boot and login", () => {
     await becomes(host, READY);
     await expectRoute(host, true);
     expect(kindsOf(published)).toEqual(["published a", "withdrawn a", "published a"]);
+  });
+});
+
+describe("R-7: changes on this device", () => {
+  it("R-7: an exit of a route clears what was observed in the same step, and another one comes", async () => {
+    const store = createMemoryStore();
+    const wallClock = new FakeClock(Date.now());
+    const gateway = await parties.gateway();
+    const starts = join(await parties.folder(), "starts");
+    const { host, published } = await parties.host(gateway, [], { stdio: [programOf(starts)], wallClock }, store);
+    await becomes(host, { files: "ready" });
+    const observed = async () => (await store.read((tx) => tx.convergence.get("device", "files")))?.observed;
+    expect(await observed()).toMatchObject({ enabled: true, readiness: "ready" });
+    const events: string[] = [];
+    const lost = new Promise<unknown>((resolve) => {
+      host.events.subscribe((event) => {
+        events.push(event.kind);
+        if (event.kind === "lost") resolve(observed());
+      });
+    });
+    process.kill(Number(await readFile(starts, "utf8")), "SIGKILL");
+    expect(await lost).toBeUndefined();
+    expect(kindsOf(published)).toEqual(["published files", "withdrawn files"]);
+    await becomes(host, { files: "process_exited" });
+    expect(events.filter((kind) => kind === "run_started")).toEqual([]);
+    await wallClock.advance(1_000);
+    await becomes(host, { files: "ready" });
+    expect(kindsOf(published)).toEqual(["published files", "withdrawn files", "published files"]);
+  });
+
+  it("R-7, H-3: settings of a registration that changed leave the old server at once, for the new one", async () => {
+    const gateway = await parties.gateway();
+    const registrationStore = createRegistrationMemory();
+    await registrationStore.put(registrationAt(`${gateway.url}/v1/connectors/old/mcp`));
+    const { host, published } = await parties.host(gateway, [], { registrationStore });
+    await becomes(host, { docs: "ready" });
+    gateway.script("new", (call) => {
+      if (call.method !== "tools/list") working(call);
+      else call.result('{"resultType":"complete","tools":[{"name":"fresh","inputSchema":{"type":"object"}}]}');
+    });
+    expect((await agentOf(host).list()).names).toEqual(["docs_echo"]);
+    const held = holding(gateway, "old", "tools/call");
+    const answer = agentOf(host).call("docs_echo");
+    await arrived(held);
+    const settings = { endpoint: `${gateway.url}/v1/connectors/new/mcp`, protocol: "modern" };
+    await host.connectors.registrations.replaceSettings("docs", settings);
+    expect((await answer).error?.data).toMatchObject(UNKNOWN);
+    await becomes(host, { docs: "ready" });
+    expect(kindsOf(published)).toEqual(["published docs", "withdrawn docs", "published docs"]);
+    const asked = gateway.calls.length;
+    expect((await agentOf(host).list()).names).toEqual(["docs_fresh"]);
+    expect((await agentOf(host).call("docs_echo")).error?.data).toMatchObject({
+      "sh.tutti/delivery": expect.objectContaining({ code: "unknown_tool" }),
+    });
+    expect((await agentOf(host).call("docs_fresh")).result).toBeDefined();
+    expect(gateway.calls.slice(asked).every(({ connectorKey }) => connectorKey === "new")).toBe(true);
+  });
+
+  it("R-7, H-11: the switch, off and on, in both scopes", async () => {
+    const gateway = await parties.gateway({ a: 1 });
+    const registrationStore = createRegistrationMemory();
+    await registrationStore.put(registrationAt(`${gateway.url}/v1/connectors/docs/mcp`));
+    const { host, published } = await parties.host(gateway, ["a"], { registrationStore });
+    host.signIn("ada");
+    await becomes(host, { a: "ready", docs: "ready" });
+    for (const key of ["a", "docs"]) await host.connectors.setEnabled(key, false);
+    await becomes(host, { a: "switched_off", docs: "switched_off" });
+    for (const key of ["a", "docs"]) await host.connectors.setEnabled(key, true);
+    await becomes(host, { a: "ready", docs: "ready" });
+    const ofBoth = ["published a", "published a", "published docs", "published docs", "withdrawn a", "withdrawn docs"];
+    expect(kindsOf(published).toSorted()).toEqual(ofBoth);
+    const generations = generationsOf(published.filter((event) => event.startsWith("published")));
+    expect(new Set(generations).size).toBe(4);
   });
 });

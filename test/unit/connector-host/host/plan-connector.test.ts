@@ -1,17 +1,25 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AuthorizationState, ProjectionRow } from "../../../../src/auth-projection/index.js";
-import { InstalledConnectors } from "../../../../src/connector-host/host/installed-connectors.js";
+import { deviceEntry, installedRelease, type ReleaseEntry } from "../../../../src/connector-host/catalog/index.js";
+import { programConnector, registeredConnector } from "../../../../src/connector-host/device/index.js";
 import {
-  type ConnectorFacts,
+  declareRegistration,
+  declareStdioConnector,
+  parseStdioConnector,
+} from "../../../../src/connector-host/registration/index.js";
+import {
+  type AccountFacts,
   findObstacle,
   planConnector,
   readConnection,
 } from "../../../../src/connector-host/host/plan-connector.js";
 import type { Desired } from "../../../../src/reconcile/index.js";
+import { releaseEntryOf } from "../../../support/release-entries.js";
 import { releaseOf } from "../../../support/releases.js";
 
-const installed = new InstalledConnectors([releaseOf("files"), releaseOf("open", { authorization: { kind: "none" } })]);
+const FILES = releaseEntryOf("files");
+const OPEN = releaseEntryOf("open", { authorization: { kind: "none" } });
 
 function projection(changes: Partial<ProjectionRow> = {}): ProjectionRow {
   return {
@@ -29,13 +37,19 @@ function projection(changes: Partial<ProjectionRow> = {}): ProjectionRow {
   };
 }
 
-function facts(changes: Partial<ConnectorFacts> = {}, key = "files"): ConnectorFacts {
-  const connector = installed.get(key);
-  if (connector === undefined) throw new Error(`no ${key}`);
-  return { connector, isReady: true, isRefused: false, projection: projection(), ...changes };
+function facts(changes: Partial<AccountFacts> = {}, entry = FILES): AccountFacts {
+  return { entry, isReady: true, isRefused: false, projection: projection(), ...changes };
 }
 
-const desiredOf = (of: ConnectorFacts): Desired => ({ generation: 1, ...planConnector(of, undefined) });
+/** The connector with a second release, which is to take the place of the first. */
+function updating(entry: ReleaseEntry, changes: object = {}): ReleaseEntry {
+  return { ...entry, candidate: installedRelease(releaseOf(entry.key, { version: "2.0.0", ...changes })) };
+}
+
+const digestIn = (of: AccountFacts): string | undefined =>
+  readConnection(planConnector(of, undefined).identity)?.digest;
+
+const desiredOf = (of: AccountFacts): Desired => ({ generation: 1, ...planConnector(of, undefined) });
 
 describe("planConnector", () => {
   it("P-7, H-9: a connected connector of a ready account runs", () => {
@@ -44,7 +58,7 @@ describe("planConnector", () => {
     expect(readConnection(plan.identity)).toMatchObject({ connectionId: "c-1", connectionVersion: 4n });
   });
 
-  it.each<[Partial<ConnectorFacts>, string]>([
+  it.each<[Partial<AccountFacts>, string]>([
     [{ isReady: false }, "account_not_ready"],
     [{ projection: undefined }, "authorization_required"],
     [{ projection: projection({ state: "disconnected" }) }, "authorization_required"],
@@ -65,7 +79,7 @@ describe("planConnector", () => {
   });
 
   it("P-8: a connector without authorization needs the login, and no snapshot", () => {
-    const plan = planConnector(facts({ isReady: false, projection: undefined }, "open"), undefined);
+    const plan = planConnector(facts({ isReady: false, projection: undefined }, OPEN), undefined);
     expect(plan.enabled).toBe(true);
     expect(readConnection(plan.identity)?.connectionId).toBeNull();
   });
@@ -124,19 +138,72 @@ describe("planConnector", () => {
   ])("reads nothing from %j", (identity) => expect(readConnection(identity)).toBeUndefined());
 });
 
-describe("InstalledConnectors", () => {
-  it("H-4: two releases of one key are refused by name", () => {
-    expect(() => new InstalledConnectors([releaseOf("a"), releaseOf("b"), releaseOf("a")])).toThrow(
-      expect.objectContaining({
-        code: "invalid_release",
-        details: { member: "connectorId", reason: "used by two releases" },
-      }),
-    );
+describe("planConnector, between two releases", () => {
+  const entry = updating(FILES);
+
+  it("H-1, P-2: the snapshot names which of the two runs; another one runs neither", () => {
+    expect(digestIn(facts({ entry }))).toBe(entry.current?.digest);
+    const named = facts({ entry, projection: projection({ connectorVersion: "2.0.0" }) });
+    expect(digestIn(named)).toBe(entry.candidate?.digest);
+    const other = facts({ entry, projection: projection({ connectorVersion: "3.0.0" }) });
+    expect(findObstacle(other)).toBe("release_mismatch");
+    expect(planConnector(other, undefined).enabled).toBe(false);
   });
 
-  it("H-1: a bad release is refused", () => {
-    expect(() => new InstalledConnectors([releaseOf("a", { endpoint: "https://x.test" })])).toThrow(
-      expect.objectContaining({ code: "invalid_release", details: expect.objectContaining({ member: "endpoint" }) }),
-    );
+  it("H-1, H-13: the candidate supersedes what runs by the same connection, and once it is current nothing is new", () => {
+    const named = facts({ entry, projection: projection({ connectorVersion: "2.0.0" }) });
+    const plan = planConnector(named, desiredOf(facts()));
+    expect(plan).toMatchObject({ enabled: true, transition: "supersede" });
+    const current = { ...entry, current: entry.candidate, candidate: undefined };
+    expect(planConnector({ ...named, entry: current }, undefined).identity).toBe(plan.identity);
+  });
+
+  it("H-1: without a snapshot's word, of a connector that needs none the candidate runs", () => {
+    const open = updating(OPEN, { authorization: { kind: "none" } });
+    const unnamed = facts({ isReady: false, projection: undefined }, open);
+    expect(digestIn(unnamed)).toBe(open.candidate?.digest);
+    const closing = updating(OPEN, { authorization: { kind: "oauth2", profile: "p" } });
+    expect(digestIn(facts({ isReady: false, projection: undefined }, closing))).toBe(OPEN.current?.digest);
+  });
+});
+
+describe("planConnector, switched", () => {
+  const unreadable: ReleaseEntry = { ...FILES, current: undefined };
+
+  it.each<[string, ReleaseEntry]>([
+    ["switched_off", { ...FILES, isOn: false }],
+    ["switched_off", { ...unreadable, isOn: false }],
+    ["switched_off", { ...FILES, isOn: false, isLeaving: true }],
+    ["uninstalling", { ...FILES, isLeaving: true }],
+    ["invalid_release", unreadable],
+  ])("H-11, H-1: %s, whatever the account has", (obstacle, entry) => {
+    expect(findObstacle(facts({ entry }))).toBe(obstacle);
+    expect(planConnector(facts({ entry }), desiredOf(facts()))).toMatchObject({ enabled: false, transition: "revoke" });
+  });
+});
+
+describe("planConnector, for a connector of the device", () => {
+  const ID = "00000000-0000-8000-8000-000000000000";
+  const server = (endpoint: string) =>
+    registeredConnector(declareRegistration({ slug: "docs", displayName: "Docs", settings: { endpoint } }, ID));
+  const entry = deviceEntry(server("https://a.test/mcp"), "a test");
+  const program = { key: "files", displayName: "Files", command: "files" };
+
+  it("P-8, H-3: one that is active runs; its settings are its identity, and others revoke", () => {
+    const plan = planConnector({ entry }, undefined);
+    expect(plan).toEqual({ enabled: true, identity: entry.connector.digest, transition: "revoke" });
+    const moved = planConnector({ entry: deviceEntry(server("https://b.test/mcp"), "") }, { generation: 1, ...plan });
+    expect(moved).toMatchObject({ enabled: true, transition: "revoke" });
+    expect(moved.identity).not.toBe(plan.identity);
+  });
+
+  it("H-3, H-11: one that is paused or switched off does not", () => {
+    const paused = deviceEntry(programConnector(parseStdioConnector(program)), "");
+    expect(findObstacle({ entry: paused })).toBe("paused");
+    expect(findObstacle({ entry: deviceEntry(programConnector(declareStdioConnector(program)), "") })).toBeUndefined();
+    expect(findObstacle({ entry: { ...entry, isOn: false } })).toBe("switched_off");
+    for (const each of [paused, { ...entry, isOn: false }]) {
+      expect(planConnector({ entry: each }, undefined)).toMatchObject({ enabled: false, transition: "revoke" });
+    }
   });
 });

@@ -1,20 +1,22 @@
 import { describe, expect, it } from "vitest";
 import { parseSnapshot } from "../../../../src/auth-projection/index.js";
-import { InstalledConnectors } from "../../../../src/connector-host/host/installed-connectors.js";
+import { ConnectorCatalog } from "../../../../src/connector-host/catalog/index.js";
 import { type ObservedAccount, RouteFaults } from "../../../../src/connector-host/host/route-faults.js";
 import { UnwrittenNews } from "../../../../src/connector-host/host/unwritten-news.js";
 import { RouteTable } from "../../../../src/connector-host/routes/index.js";
 import { RemoteConnectorError } from "../../../../src/errors.js";
 import { silentLogger } from "../../../../src/transport/index.js";
-import { releaseOf } from "../../../support/releases.js";
+import { releaseEntryOf } from "../../../support/release-entries.js";
 
 const demand = new RemoteConnectorError("authorization_required", {
   message: "It wants one.",
   details: { connectorKey: "a", reauthorize: false },
   delivery: "answered",
 });
-const used = { connectorKey: "a", connectionId: "c-a", connectionVersion: 4n };
-const granted = { ...used, connectorVersion: "1.0.0" };
+const entry = releaseEntryOf("a");
+const connection = { connectorKey: "a", connectionId: "c-a", connectionVersion: 4n };
+const used = { ...connection, releaseDigest: entry.current?.digest ?? "" };
+const granted = { ...connection, connectorVersion: "1.0.0" };
 
 describe("RouteFaults", () => {
   it("P-8, R-10: a demand of a login that has ended while it was written down takes nothing from the news of the next", async () => {
@@ -30,7 +32,7 @@ describe("RouteFaults", () => {
     });
     let account = accountOf("e1");
     const faults = new RouteFaults({
-      installed: new InstalledConnectors([releaseOf("a")]),
+      catalog: new ConnectorCatalog([entry]),
       routes: new RouteTable(),
       news,
       logger: silentLogger,

@@ -18,7 +18,7 @@ describe("H-12: commit", () => {
     expect(seen).toEqual(["superseded"]);
     expect(old.client.isClosed).toBe(true);
     expect(next.client.closeCalls).toBe(0);
-    expect(table.counts).toEqual({ published: 1, retiring: 0, scopes: 1, fences: 0 });
+    expect(table.counts).toEqual({ published: 1, retiring: 0, staged: 0, scopes: 1, fences: 0 });
   });
 
   it("publishes before it returns, so that several appear in one step", () => {
@@ -563,7 +563,7 @@ describe("H-16: what grows shrinks", () => {
       }
     }
     await settle();
-    expect(table.counts).toEqual({ published: 0, retiring: 0, scopes: 1, fences: 0 });
+    expect(table.counts).toEqual({ published: 0, retiring: 0, staged: 0, scopes: 1, fences: 0 });
     expect(clock.pending).toBe(0);
   });
 });

@@ -1,0 +1,46 @@
+import type { RequestId } from "../../protocol/index.js";
+
+/** The requests of one line of the agent. */
+export interface AgentRequest {
+  readonly ids: readonly RequestId[];
+  /** Ends it without a word to the agent. */
+  abort(): void;
+}
+
+/** The requests of the agent that are under way, by id. */
+export class AgentRequests<R extends AgentRequest> {
+  readonly #byId = new Map<RequestId, R>();
+  readonly #all = new Set<R>();
+
+  get size(): number {
+    return this.#all.size;
+  }
+
+  /** Whether one of the ids is that of a request that is under way. */
+  holdsAny(ids: readonly RequestId[]): boolean {
+    return ids.some((id) => this.#byId.has(id));
+  }
+
+  add(request: R): void {
+    this.#all.add(request);
+    for (const id of request.ids) this.#byId.set(id, request);
+  }
+
+  get(id: RequestId): R | undefined {
+    return this.#byId.get(id);
+  }
+
+  remove(request: R): void {
+    this.#all.delete(request);
+    this.freeIds(request);
+  }
+
+  /** From now on its ids may be used again. */
+  freeIds(request: R): void {
+    for (const id of request.ids) if (this.#byId.get(id) === request) this.#byId.delete(id);
+  }
+
+  abortAll(): void {
+    for (const request of this.#all) request.abort();
+  }
+}

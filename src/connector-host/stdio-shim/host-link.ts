@@ -1,0 +1,80 @@
+import { createUndiciExchange, type Exchange, type ResponseHeaders } from "../../transport/index.js";
+import { AGENT_PATH, BINDING_HEADER } from "../agent-socket/index.js";
+import { HostRequest, type HostRequestSink } from "./host-request.js";
+
+/** Names what is spoken to; the socket says where. */
+const ORIGIN = "http://localhost";
+
+export interface HostLinkOptions {
+  readonly socketPath: string;
+  readonly binding: string;
+  /** Requests that are under way at a time. */
+  readonly maxRequests: number;
+  readonly maxMessageBytes: number;
+}
+
+/** What is asked of the host. */
+export interface HostQuestion {
+  readonly method: "POST" | "GET" | "DELETE";
+  /** A JSON text; `null` for none. */
+  readonly body: string | Uint8Array<ArrayBuffer> | null;
+  /** Names and values, beside those that every request has. */
+  readonly headers: readonly string[];
+}
+
+/** The way to the host: HTTP over its agent socket. Connections are made when they are needed, and again after the host ended. */
+export class HostLink {
+  readonly #exchange: Exchange;
+  readonly #always: readonly string[];
+  readonly #maxMessageBytes: number;
+  readonly #running = new Set<HostRequest>();
+  #isPaused = false;
+
+  /** `maxRequests` counts those of the agent; a few more are asked for the session's own sake. */
+  constructor({ socketPath, binding, maxRequests, maxMessageBytes }: HostLinkOptions) {
+    this.#exchange = createUndiciExchange({ origin: ORIGIN, socketPath, maxConnections: maxRequests + SPARE });
+    const media = ["Content-Type", "application/json", "Accept", "application/json, text/event-stream"];
+    this.#always = [BINDING_HEADER, binding, ...media];
+    this.#maxMessageBytes = maxMessageBytes;
+  }
+
+  /** Asks something. The sink is told of the answer, and of exactly one end, unless the request is aborted. */
+  ask({ method, body, headers }: HostQuestion, sink: HostRequestSink): HostRequest {
+    const request = new HostRequest(
+      {
+        maxMessageBytes: this.#maxMessageBytes,
+        isPaused: () => this.#isPaused,
+        onDone: () => this.#running.delete(request),
+      },
+      sink,
+    );
+    this.#running.add(request);
+    this.#exchange.dispatch({ method, path: AGENT_PATH, headers: [...this.#always, ...headers], body }, request);
+    return request;
+  }
+
+  /** Reads no more of the answers, until `resume`. */
+  pause(): void {
+    this.#isPaused = true;
+    for (const request of this.#running) request.pause();
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    for (const request of this.#running) request.resume();
+  }
+
+  /** Ends everything. */
+  close(): Promise<void> {
+    return this.#exchange.destroy();
+  }
+}
+
+/** The listening stream of a session, its renewal, notifications and answers of the agent. */
+const SPARE = 8;
+
+/** A header of an answer, whose name is given in lower case; several are joined. */
+export function headerOf(headers: ResponseHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value.join(", ") : value;
+}

@@ -1,0 +1,2 @@
+export { type ServeStdioOptions } from "./options.js";
+export { serveStdio } from "./serve-stdio.js";
