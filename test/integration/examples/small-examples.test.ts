@@ -90,3 +90,16 @@ it("L-19, L-22: the example for servers of any era probes an old one once, over 
     ["second", "legacy", "2025-03-26"],
   ]);
 });
+
+it("H-19, H-8: the example of a naming policy of one's own lists and calls two servers' tools by its names", async () => {
+  const greet = (words: string): ScriptedTool => ({
+    name: "greet",
+    run: ({ name }) => ({ ...text(`${words}, ${String(name)}!`) }),
+  });
+  const urls = [await serve(greet("Hello")), await serve(greet("Goodbye"))];
+  expect(await run("custom-naming", ...urls)).toEqual([
+    "A.greet",
+    "B.greet",
+    JSON.stringify([{ type: "text", text: "Hello, Ada!" }]),
+  ]);
+});
