@@ -37,9 +37,9 @@ export class CallAnswer {
     return this.#left.signal;
   }
 
-  /** Sends a notification on the way. Dropped when the caller reads too slowly. */
-  notify(line: string): void {
-    this.#open().send(line, { droppable: true });
+  /** Sends a notification on the way. When the caller reads too slowly it is dropped, or, if it may not be, the caller is cut. */
+  notify(line: string, { droppable = true }: { readonly droppable?: boolean } = {}): void {
+    this.#open().send(line, { droppable });
   }
 
   /** Ends with a result, given as its exact bytes. */

@@ -18,6 +18,7 @@ import { type CredentialCare, type CredentialTrouble, isUnauthorized } from "./c
 import type { GatewayConfig, GatewayConnector } from "./options.js";
 import { checkReleasePin } from "./release-pin.js";
 import { classifyUpstreamFailure } from "./upstream-failure.js";
+import { capabilitiesOf, isOffered, offersOf } from "./offers.js";
 import type { Upstream } from "./upstream.js";
 import type { UpstreamPool } from "./upstream-pool.js";
 
@@ -34,21 +35,13 @@ export class ConnectorEndpoint {
   readonly #config: GatewayConfig;
   readonly #pool: UpstreamPool;
   readonly #care: CredentialCare;
-  readonly #discoverResult: Uint8Array;
+  /** By connector, made when it is first asked for. */
+  readonly #discoverResults = new Map<string, Uint8Array>();
 
   constructor(config: GatewayConfig, pool: UpstreamPool, care: CredentialCare) {
     this.#config = config;
     this.#pool = pool;
     this.#care = care;
-    const result = {
-      resultType: "complete",
-      supportedVersions: MODERN_REVISIONS,
-      capabilities: { tools: {} },
-      ttlMs: DISCOVER_TTL_MS,
-      cacheScope: "private",
-      _meta: { [MetaKey.serverInfo]: config.serverInfo },
-    };
-    this.#discoverResult = Buffer.from(JSON.stringify(result));
   }
 
   /** Answers one POST. Settles when the answer was handed over, or the caller is gone. */
@@ -73,16 +66,16 @@ export class ConnectorEndpoint {
     const ticket = this.#pool.ticket(accountId, connector);
     const refusal =
       checkReleasePin(headers, verdict, this.#config, connector.connectorVersion) ??
-      (this.#knows(verdict.method) ? undefined : refuseMethod(verdict.id, verdict.method)) ??
+      (knows(connector, verdict.method) ? undefined : refuseMethod(verdict.id, verdict.method)) ??
       (await this.#checkAuthorization(accountId, connector, verdict));
     if (refusal !== undefined) return sendRefusal(response, refusal);
 
     const { clock, keepAliveMs, maxBufferedBytes } = this.#config;
     const answer = new CallAnswer(response, verdict.id, { clock, keepAliveMs, maxBufferedBytes });
     const method = UPSTREAM_METHODS.get(verdict.method);
-    if (method === undefined) return answer.succeed(this.#discoverResult);
+    if (method === undefined) return answer.succeed(this.#discoverResult(connector));
     const meta = forwardedMeta(verdict.meta.members, this.#config.versionMetaKey);
-    const accepted = { call: verdict, headers, body: reading.body, answer, meta };
+    const accepted = { call: verdict, headers, body: reading.body, answer, meta, offers: offersOf(connector) };
     let upstream: Upstream | undefined;
     try {
       await this.#care.renewIfDue(accountId, connector);
@@ -100,8 +93,20 @@ export class ConnectorEndpoint {
     }
   }
 
-  #knows(method: string): boolean {
-    return method === "server/discover" || UPSTREAM_METHODS.has(method);
+  #discoverResult(connector: GatewayConnector): Uint8Array {
+    const known = this.#discoverResults.get(connector.connectorId);
+    if (known !== undefined) return known;
+    const result = {
+      resultType: "complete",
+      supportedVersions: MODERN_REVISIONS,
+      capabilities: capabilitiesOf(connector),
+      ttlMs: DISCOVER_TTL_MS,
+      cacheScope: "private",
+      _meta: { [MetaKey.serverInfo]: this.#config.serverInfo },
+    };
+    const bytes = Buffer.from(JSON.stringify(result));
+    this.#discoverResults.set(connector.connectorId, bytes);
+    return bytes;
   }
 
   async #checkAuthorization(
@@ -137,4 +142,8 @@ export class ConnectorEndpoint {
     this.#config.onFault(error);
     return answer.fail(500, { code: RpcCode.internalError, message: "Internal error" });
   }
+}
+
+function knows(connector: GatewayConnector, method: string): boolean {
+  return (method === "server/discover" || UPSTREAM_METHODS.has(method)) && isOffered(connector, method);
 }

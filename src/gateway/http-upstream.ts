@@ -44,6 +44,18 @@ export function openHttpUpstream(upstream: HttpUpstream, options: OpenUpstreamOp
       const told = { signal, meta, logLevel, onProgress, onNotification, detail: true, outputCheck: "off" } as const;
       return (await client.callTool(params, told)).raw;
     },
+    async request(method, params, told) {
+      return (await client.request(method, params, { ...told, detail: true })).raw;
+    },
+    async listen(filter, { signal, meta, onAcknowledged, onNotification }) {
+      const subscription = client.listen(filter, { signal, meta });
+      try {
+        onAcknowledged(await subscription.acknowledged);
+        for await (const notification of subscription) onNotification(notification);
+      } catch (error) {
+        if (!signal.aborted) throw error;
+      }
+    },
     close: () => client.close(),
   };
 }

@@ -11,6 +11,7 @@ export { createGateway } from "./create-gateway.js";
 export { type Gateway, type GatewayFaults } from "./gateway.js";
 export { createMemoryState } from "./memory-state.js";
 export {
+  type ConnectorOffer,
   type GatewayAccount,
   type GatewayConnector,
   type GatewayOptions,

@@ -67,8 +67,13 @@ export interface GatewayConnector {
    * account's requests to the upstream. Only with `account`. Without it accounts are granted by the operator alone.
    */
   readonly authorizing?: SecretAuthorizing | OAuthAuthorizing | undefined;
+  /** What callers reach of the upstream beside its tools. Default nothing: such methods are not found. */
+  readonly offers?: readonly ConnectorOffer[] | undefined;
   readonly upstream: StdioUpstream | HttpUpstream;
 }
+
+/** `subscriptions`: changes of the lists that are offered and, with `resources`, of single resources. */
+export type ConnectorOffer = "completions" | "prompts" | "resources" | "subscriptions";
 
 /** How {@link createGateway} is set up. */
 export interface GatewayOptions {

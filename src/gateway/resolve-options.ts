@@ -6,6 +6,7 @@ import { isMetaKey, isReservedMetaKey } from "../protocol/index.js";
 import { addHeaders, parseEndpoint, resolveDeadlines, systemClock } from "../transport/index.js";
 import { parseProviderUrl } from "./authorizing/index.js";
 import { createMemoryState } from "./memory-state.js";
+import { OFFERS } from "./offers.js";
 import type { GatewayConfig, GatewayConnector, GatewayOptions, HttpUpstream, SecretAuthorizing } from "./options.js";
 
 const MIB = 1024 * 1024;
@@ -24,6 +25,7 @@ const connectorShape = z.strictObject({
   connectorId: z.string().regex(CONNECTOR_ID),
   connectorVersion: z.string().regex(/^[!-~]{1,128}$/),
   authorization: z.enum(["account", "none"]),
+  offers: z.array(z.enum(OFFERS)).optional(),
   authorizing: z
     .discriminatedUnion("kind", [
       z.strictObject({

@@ -1,5 +1,6 @@
 import { LegacyStdioClient } from "../legacy-client/index.js";
 import type { OpenUpstreamOptions } from "./http-upstream.js";
+import { LegacyListening } from "./legacy-listening.js";
 import type { StdioUpstream } from "./options.js";
 import { parsePage, type Upstream } from "./upstream.js";
 
@@ -13,7 +14,8 @@ export interface OpenStdioUpstreamOptions extends OpenUpstreamOptions {
  * `timeout`, the reason of `signal`, and whatever else the handshake can end with, when nothing is left of the process.
  */
 export async function openStdioUpstream(upstream: StdioUpstream, options: OpenStdioUpstreamOptions): Promise<Upstream> {
-  const client = await connect(upstream, options);
+  const listening = new LegacyListening();
+  const client = await connect(upstream, options, listening);
   return {
     era: "legacy",
     credential: options.credential,
@@ -27,11 +29,19 @@ export async function openStdioUpstream(upstream: StdioUpstream, options: OpenSt
       const params = args === undefined ? { name } : { name, arguments: args };
       return (await client.callTool(params, { signal, meta, onProgress, onNotification, detail: true })).raw;
     },
+    async request(method, params, { signal, meta, onProgress, onNotification }) {
+      return (await client.request(method, params, { signal, meta, onProgress, onNotification, detail: true })).raw;
+    },
+    listen: (filter, told) => listening.listen(client, filter, told),
     close: () => client.close(),
   };
 }
 
-async function connect(upstream: StdioUpstream, options: OpenStdioUpstreamOptions): Promise<LegacyStdioClient> {
+async function connect(
+  upstream: StdioUpstream,
+  options: OpenStdioUpstreamOptions,
+  { onNotification }: LegacyListening,
+): Promise<LegacyStdioClient> {
   const { kind: _kind, credentialVariable, env: given, ...launch } = upstream;
   const { clientInfo, clock, credential, deadlines, signal } = options;
   const secret = credentialVariable === undefined ? undefined : credential?.secret.toString("utf8");
@@ -48,6 +58,7 @@ async function connect(upstream: StdioUpstream, options: OpenStdioUpstreamOption
       ...deadlines,
       signal,
       onStartAbandoned,
+      onNotification,
     });
   } catch (error) {
     await ended;

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { RemoteConnectorError } from "../errors.js";
 import type { Clock } from "../transport/index.js";
 import { ContractBook } from "./contract-book.js";
@@ -8,6 +9,8 @@ import type { Upstream } from "./upstream.js";
 export interface OpenUpstream {
   readonly upstream: Upstream;
   readonly contracts: ContractBook;
+  /** Fires when another one serves the next caller. */
+  readonly retiring: AbortSignal;
 }
 
 /** An upstream that is to be opened. */
@@ -37,6 +40,8 @@ interface Entry {
   readonly opened: Promise<OpenUpstream>;
   /** Aborts the opening when the entry ends. */
   readonly ending: AbortController;
+  /** Ends what would go on for as long as its caller likes. */
+  readonly retiring: AbortController;
   /** Set once it is open. */
   ready: boolean;
   users: number;
@@ -122,6 +127,7 @@ export class UpstreamPool {
     if (entry === undefined) return;
     this.#forget(entry);
     this.#retiring.add(entry);
+    entry.retiring.abort(closedError());
     if (entry.users === 0) void this.#end(entry);
   }
 
@@ -139,12 +145,15 @@ export class UpstreamPool {
     const known = this.#entries.get(key);
     if (known !== undefined) return known;
     const ending = new AbortController();
+    const retiring = new AbortController();
+    // As many listeners as subscriptions, each taken away when its caller leaves: no leak to be warned of.
+    setMaxListeners(0, retiring.signal);
     const opening = this.#options
       .open({ accountId, connector, signal: ending.signal })
-      .then((upstream) => ({ upstream, contracts: new ContractBook(upstream) }));
+      .then((upstream) => ({ upstream, contracts: new ContractBook(upstream), retiring: retiring.signal }));
     const opened = abortable(opening, ending.signal);
     const state = { ready: false, users: 0, cancelIdle: undefined };
-    const entry: Entry = { accountId, connectorId, opening, opened, ending, ...state };
+    const entry: Entry = { accountId, connectorId, opening, opened, ending, retiring, ...state };
     this.#entries.set(key, entry);
     opened.then(
       ({ upstream }) => {

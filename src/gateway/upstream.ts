@@ -1,3 +1,4 @@
+import type { ModernStreamableHTTPClient } from "../modern-client/index.js";
 import { isJsonObject, type JsonObject, type Notification, type Progress, type RawJson } from "../protocol/index.js";
 import type { LogLevel } from "../serving/index.js";
 import type { Credential } from "./authorizing/index.js";
@@ -9,13 +10,26 @@ export interface UpstreamRequestOptions {
   readonly meta: JsonObject;
 }
 
-export interface UpstreamToolCall extends UpstreamRequestOptions {
-  readonly name: string;
-  /** With all their digits; `undefined` when the caller sent none. */
-  readonly arguments: RawJson | undefined;
+/** What one upstream request can be told that may tell something on the way. */
+export interface UpstreamCallOptions extends UpstreamRequestOptions {
   readonly logLevel: LogLevel | undefined;
   readonly onProgress: ((progress: Progress) => void) | undefined;
   readonly onNotification: ((notification: Notification) => void) | undefined;
+}
+
+export interface UpstreamToolCall extends UpstreamCallOptions {
+  readonly name: string;
+  /** With all their digits; `undefined` when the caller sent none. */
+  readonly arguments: RawJson | undefined;
+}
+
+/** What a subscription is about. */
+export type ListenFilter = Parameters<ModernStreamableHTTPClient["listen"]>[0];
+
+export interface UpstreamListenOptions extends UpstreamRequestOptions {
+  /** Told once of what the upstream takes part in, before it tells anything. */
+  readonly onAcknowledged: (filter: ListenFilter) => void;
+  readonly onNotification: (notification: Notification) => void;
 }
 
 /** A page of tools. */
@@ -40,6 +54,13 @@ export interface Upstream {
   listTools(cursor: string | undefined, options: UpstreamRequestOptions): Promise<UpstreamPage>;
   /** Resolves to the exact bytes of the result. */
   callTool(call: UpstreamToolCall): Promise<Uint8Array>;
+  /**
+   * Sends a request of any other method and resolves to the exact bytes of its result. Params given as `RawJson` keep their
+   * text. Rejects with `unsupported` (`not_sent`) for what a legacy upstream does not declare.
+   */
+  request(method: string, params: JsonObject, options: UpstreamCallOptions): Promise<Uint8Array>;
+  /** Resolves when the subscription is over, in whatever peaceful way. Rejects with what else ended it. */
+  listen(filter: ListenFilter, options: UpstreamListenOptions): Promise<void>;
   /** Resolves when the upstream is gone by itself; never for one that can't go. Never rejects. */
   readonly gone: Promise<void> | undefined;
   /** Ends it, and every request that is under way. */

@@ -24,7 +24,10 @@ beforeAll(async () => {
   const env = { MEMORY_FILE_PATH: join(folder, "memory.json") };
   gateway = await startGateway(cleanup, [
     httpConnector("weather", weather.url, "account"),
-    stdioConnector("everything", [programOf("server-everything")]),
+    {
+      ...stdioConnector("everything", [programOf("server-everything")]),
+      offers: ["completions", "prompts", "resources", "subscriptions"],
+    },
     stdioConnector("files", [programOf("server-filesystem"), folder]),
     stdioConnector("memory", [programOf("server-memory")], "none", env),
   ]);
@@ -99,6 +102,30 @@ describe("real upstreams behind the gateway, reached by the modern client", () =
     );
     expect(long.isError).not.toBe(true);
     expect(progress.map((step) => step.progress)).toEqual([1, 2, 3, 4]);
+  });
+
+  it("C-5: everything, beside its tools: prompts, resources, templates, completion", async () => {
+    const client = clientOf("everything");
+    const { entries: prompts } = await client.listAllPrompts();
+    expect(prompts.map(({ name }) => name)).toContain("completable-prompt");
+    const { messages } = await client.getPrompt({
+      name: "completable-prompt",
+      arguments: { department: "Sales", name: "Eve" },
+    });
+    expect(JSON.stringify(messages)).toContain("Please promote Eve to the head of the Sales team.");
+    const ref = { type: "ref/prompt", name: "completable-prompt" };
+    const context = { arguments: { department: "Sales" } };
+    const completed = await client.complete({ ref, argument: { name: "name", value: "E" }, context });
+    expect(completed.completion.values).toEqual(["Eve"]);
+    const { entries: templates } = await client.listAllResourceTemplates();
+    expect(templates.length).toBeGreaterThan(0);
+    const [resource] = (await client.listAllResources()).entries;
+    const uri = resource?.uri ?? "";
+    expect((await client.readResource({ uri })).contents).toMatchObject([{ uri }]);
+    await expect(client.readResource({ uri: "demo://resource/none" })).rejects.toMatchObject({ delivery: "answered" });
+    const subscription = client.listen({ resourceSubscriptions: [uri], promptsListChanged: true });
+    expect(await subscription.acknowledged).toEqual({ promptsListChanged: true, resourceSubscriptions: [uri] });
+    subscription.close();
   });
 
   it("C-5: everything's page is marked as what no cache may keep", async () => {

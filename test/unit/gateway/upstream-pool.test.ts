@@ -29,6 +29,14 @@ class IdleUpstream implements Upstream {
     return Promise.reject(new Error("not asked for"));
   }
 
+  request(): Promise<never> {
+    return Promise.reject(new Error("not asked for"));
+  }
+
+  listen(): Promise<never> {
+    return Promise.reject(new Error("not asked for"));
+  }
+
   close(): Promise<void> {
     this.closes += 1;
     return Promise.resolve();
