@@ -65,6 +65,7 @@ export class DirectoryParty {
         scopesOf: () => [SCOPE],
         describe: (key) => this.traits.get(key),
         missing: async () => this.missing,
+        missingOne: async (_scopes, key) => this.missing.find(({ connectorKey }) => connectorKey === key),
         wake: (_scopes, key) => this.woken.push(key),
         onFailure: () => undefined,
         onOmission: ({ connectorKey }, reason) => this.omissions.push(`${connectorKey} ${String(reason)}`),

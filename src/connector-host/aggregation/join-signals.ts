@@ -24,3 +24,24 @@ export function joinSignals(...signals: readonly AbortSignal[]): JoinedSignal {
     },
   };
 }
+
+/** What can be revoked, and tells of it. */
+export interface Revocable {
+  onRevoked(run: (reason: unknown) => void): () => void;
+}
+
+/** Joins the signal of one call with the end of the route that it goes over. */
+export function joinRevocation(route: Revocable, signal: AbortSignal): JoinedSignal {
+  const controller = new AbortController();
+  const abort = (): void => controller.abort(signal.reason);
+  if (signal.aborted) abort();
+  else signal.addEventListener("abort", abort);
+  const leave = route.onRevoked((reason) => controller.abort(reason));
+  return {
+    signal: controller.signal,
+    release() {
+      signal.removeEventListener("abort", abort);
+      leave();
+    },
+  };
+}

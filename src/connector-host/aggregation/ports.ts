@@ -40,6 +40,11 @@ export interface Reach {
   admitsEntry?(connectorKey: string, name: string): boolean;
   /** Connectors of the scopes that should run and have no route, with what they are at. */
   missing(scopes: readonly string[]): Promise<readonly MissingConnector[]>;
+  /**
+   * What one connector is at that has no route and would have one if all went well, or if its account authorized it; `undefined` for
+   * one that should have none.
+   */
+  missingOne(scopes: readonly string[], connectorKey: string): Promise<MissingConnector | undefined>;
   /** Has a connector of one of the scopes tried now, since a call needs it. */
   wake(scopes: readonly string[], connectorKey: string): void;
   /** Told of what a list of prompts, resources or templates left out or mended, when it is another than the last time. */

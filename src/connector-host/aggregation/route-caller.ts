@@ -3,7 +3,7 @@ import type { DetailedResult, JsonObject, RequestOptions, WithDetail } from "../
 import type { RemoteMcpClient } from "../factories/index.js";
 import type { ForwardedRequest, UpstreamAnswer } from "../local-server/index.js";
 import { createAdmitter, type Route } from "../routes/index.js";
-import { joinSignals } from "./join-signals.js";
+import { joinRevocation } from "./join-signals.js";
 import type { AggregatedDirectoryOptions } from "./ports.js";
 import { successorOf } from "./route-listings.js";
 
@@ -64,7 +64,7 @@ export class RouteCaller {
     const { reach, routes, clock } = this.#options;
     const { meta, logLevel, onProgress, onNotification } = request;
     const leave = route.enter();
-    const joined = joinSignals(request.signal, route.signal);
+    const joined = joinRevocation(route, request.signal);
     let answer: Promise<DetailedResult<T>> | undefined;
     try {
       answer = make(route.client, {

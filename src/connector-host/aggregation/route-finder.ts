@@ -21,8 +21,8 @@ export class RouteFinder {
   }
 
   /** What a connector is at that should run and has no route; `undefined` for one that should not. */
-  async missing(scopes: readonly string[], connectorKey: string): Promise<MissingConnector | undefined> {
-    return (await this.#options.reach.missing(scopes)).find((missing) => missing.connectorKey === connectorKey);
+  missing(scopes: readonly string[], connectorKey: string): Promise<MissingConnector | undefined> {
+    return this.#options.reach.missingOne(scopes, connectorKey);
   }
 
   /**
@@ -38,8 +38,14 @@ export class RouteFinder {
     const current = this.current(scopes, connectorKey);
     if (current !== undefined) return current;
     const epochs = new Map(scopes.map((scope) => [scope, this.#options.routes.epochOf(scope)]));
-    if ((await this.missing(scopes, connectorKey)) === undefined) return undefined;
+    const missing = await this.missing(scopes, connectorKey);
+    if (missing === undefined) return undefined;
     const { reach, routes, clock, wakeBudgetMs } = this.#options;
+    if (missing.state === "authorization_required") {
+      // A person has to act: no budget of a call is long enough for that. It may have happened all the same.
+      reach.wake(scopes, connectorKey);
+      throw unavailable(connectorKey, missing);
+    }
     let stop = ignore;
     const published = new Promise<Route<RemoteMcpClient>>((resolve, reject) => {
       const look = (): void => {

@@ -4,6 +4,7 @@ import type { RemoteMcpClient } from "../factories/index.js";
 import type { Binding } from "../local-server/index.js";
 import type { Route } from "../routes/index.js";
 import { joinSignals } from "./join-signals.js";
+import { WalkReading } from "./walk-reading.js";
 import { type Budget, within } from "./within.js";
 
 export interface SharedWalksOptions<Listing> {
@@ -33,11 +34,11 @@ export interface WalkReader extends Omit<Budget, "clock"> {
 }
 
 interface Walk<Listing> {
-  readonly listing: Promise<Listing>;
   /** The route's mark when it began. */
   readonly mark: number;
-  readonly startedAt: number;
   readonly controller: AbortController;
+  /** Those that run, the newest last. */
+  readonly readings: WalkReading<Listing>[];
   /** Those whose budget passed before the walk ended. With one it goes on, though all have left. */
   readonly missedBy: Set<Binding>;
   readers: number;
@@ -66,12 +67,14 @@ interface RouteState<Listing> {
 
 /** How long a walk that ended late is kept for those who missed it. */
 const KEPT_MS = 30_000;
+/** An answer can be late, or lost: whoever asks after it asks once more, and takes what comes first. */
+const READINGS = 2;
 
 /**
  * Lists of routes, read in walks that are nobody's own. A route is one account's, or the device's: whoever may read it may share its
  * walks. Those who ask join the walk that runs, if it began after the route's last invalidation. It ends when the last who waits for
  * it has left, unless one of them left because it was late: then it goes on to its own end, and is kept half a minute for
- * those, each of whom gets it once.
+ * those, each of whom gets it once. Those who join a late one have it ask once more, and do not wait for what may be lost.
  */
 export class SharedWalks<Listing> {
   readonly #options: SharedWalksOptions<Listing>;
@@ -112,13 +115,19 @@ export class SharedWalks<Listing> {
     const state = this.#stateOf(route);
     const kept = binding && this.#takeKept(state, binding);
     if (kept !== undefined) return kept;
-    const walk = this.#join(route, state);
+    const walk = this.#join(state);
+    const reading = this.#readingOf(route, state, walk);
     walk.readers += 1;
     try {
-      return await within(walk.listing, { ...reader, clock });
+      const listing = await within(reading.listing, { ...reader, clock });
+      if (binding !== undefined) walk.missedBy.delete(binding);
+      return listing;
     } catch (error) {
       const isLate = isRemoteConnectorError(error, "timeout") && error.details.option === option;
-      if (isLate && !signal.aborted && binding !== undefined) walk.missedBy.add(binding);
+      if (isLate && !signal.aborted && binding !== undefined) {
+        walk.missedBy.add(binding);
+        reading.isLate = true;
+      }
       throw error;
     } finally {
       walk.readers -= 1;
@@ -131,28 +140,30 @@ export class SharedWalks<Listing> {
     return kept.owedTo.delete(binding) ? newest?.listing : undefined;
   }
 
-  #join(route: Route<RemoteMcpClient>, state: RouteState<Listing>): Walk<Listing> {
-    const { clock } = this.#options;
+  #join(state: RouteState<Listing>): Walk<Listing> {
     const running = state.walk;
     if (running?.mark === state.mark && !running.controller.signal.aborted) return running;
     const controller = new AbortController();
-    const walk: Walk<Listing> = {
-      listing: this.#walk(route, controller.signal),
-      mark: state.mark,
-      startedAt: clock.now(),
-      controller,
-      missedBy: new Set(),
-      readers: 0,
-    };
+    const walk: Walk<Listing> = { mark: state.mark, controller, readings: [], missedBy: new Set(), readers: 0 };
     state.walk = walk;
-    walk.listing.then(
-      (listing) => this.#onListed(route, state, walk, listing),
-      (error: unknown) => this.#onFailed(route, state, walk, error),
-    );
     return walk;
   }
 
-  async #walk(route: Route<RemoteMcpClient>, signal: AbortSignal): Promise<Listing> {
+  /** The walk's newest reading; another one, if that is late. */
+  #readingOf(route: Route<RemoteMcpClient>, state: RouteState<Listing>, walk: Walk<Listing>): WalkReading<Listing> {
+    const newest = walk.readings.at(-1);
+    if (newest !== undefined && (!newest.isLate || walk.readings.length === READINGS)) return newest;
+    const startedAt = this.#options.clock.now();
+    const reading = new WalkReading<Listing>();
+    walk.readings.push(reading);
+    this.#read(route, walk.controller.signal).then(
+      (listing) => this.#onListed(route, state, walk, { listing, startedAt }),
+      (error: unknown) => this.#onFailed(route, state, walk, { reading, error }),
+    );
+    return reading;
+  }
+
+  async #read(route: Route<RemoteMcpClient>, signal: AbortSignal): Promise<Listing> {
     const leave = route.enter();
     const joined = joinSignals(route.signal, signal);
     try {
@@ -163,9 +174,16 @@ export class SharedWalks<Listing> {
     }
   }
 
-  #onListed(route: Route<RemoteMcpClient>, state: RouteState<Listing>, walk: Walk<Listing>, listing: Listing): void {
+  #onListed(
+    route: Route<RemoteMcpClient>,
+    state: RouteState<Listing>,
+    walk: Walk<Listing>,
+    { listing, startedAt }: { readonly listing: Listing; readonly startedAt: number },
+  ): void {
     const { clock, onListed } = this.#options;
     if (state.walk === walk) state.walk = undefined;
+    // Nobody waits any more, or another reading came first.
+    if (walk.controller.signal.aborted) return;
     const now = clock.now();
     const isOther = state.newest !== undefined && state.newest.listing !== listing;
     const isNewest = state.newest === undefined || state.newest.mark <= walk.mark;
@@ -174,13 +192,23 @@ export class SharedWalks<Listing> {
       state.newest = { listing, mark: walk.mark };
       state.kept = wasMissed ? { until: now + KEPT_MS, owedTo: walk.missedBy } : undefined;
     }
-    onListed(route, { listing, tookMs: now - walk.startedAt, wasMissed, isOther });
+    onListed(route, { listing, tookMs: now - startedAt, wasMissed, isOther });
+    for (const reading of walk.readings) reading.resolve(listing);
+    walk.controller.abort();
   }
 
-  #onFailed(route: Route<RemoteMcpClient>, state: RouteState<Listing>, walk: Walk<Listing>, error: unknown): void {
-    if (state.walk === walk) state.walk = undefined;
+  #onFailed(
+    route: Route<RemoteMcpClient>,
+    state: RouteState<Listing>,
+    walk: Walk<Listing>,
+    { reading, error }: { readonly reading: WalkReading<Listing>; readonly error: unknown },
+  ): void {
+    reading.reject(error);
+    walk.readings.splice(walk.readings.indexOf(reading), 1);
+    if (walk.readings.length === 0 && state.walk === walk) state.walk = undefined;
     // Those who wait hear of it themselves.
-    const isUnheard = walk.readers === 0 && walk.missedBy.size > 0 && !route.signal.aborted;
+    const isEnded = route.signal.aborted || walk.controller.signal.aborted;
+    const isUnheard = walk.readers === 0 && walk.missedBy.size > 0 && !isEnded;
     if (isUnheard) this.#options.onLateFailure(route, error);
   }
 

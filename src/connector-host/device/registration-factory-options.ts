@@ -1,4 +1,9 @@
-import type { ConnectHttpOptions, ConnectStdioOptions, EraMemory } from "../../connect/index.js";
+import {
+  type ConnectHttpOptions,
+  type ConnectStdioOptions,
+  createEraMemory,
+  type EraMemory,
+} from "../../connect/index.js";
 import { durationOption, functionOption, refuseOption, refuseUnknownOptions } from "../../options.js";
 import type { Diagnostic, Implementation } from "../../protocol/index.js";
 import { type Authorize, type Clock, LIFECYCLE_TIMEOUT_MS, systemClock } from "../../transport/index.js";
@@ -48,7 +53,7 @@ export interface RegistrationFactoryOptions {
   readonly environment?: EnvironmentSource | undefined;
   /** Gives what authorizes the requests to a registered server. Left out, or `undefined`: nothing beside its headers does. */
   readonly authorize?: ((registration: Registration) => Authorize | undefined) | undefined;
-  /** Where the eras of servers are remembered. Left out: each start asks anew. */
+  /** Where the eras of servers are remembered. Left out: in this factory. */
   readonly eraMemory?: EraMemory | undefined;
   /** Permits plain http to hosts other than loopback, as the policy of registrations does. Default false. */
   readonly allowInsecureHttp?: boolean | undefined;
@@ -65,7 +70,7 @@ export interface RegistrationFactoryConfig {
   readonly secrets: SecretSource;
   readonly environment: EnvironmentSource;
   readonly authorize: (registration: Registration) => Authorize | undefined;
-  readonly eraMemory: EraMemory | undefined;
+  readonly eraMemory: EraMemory;
   readonly allowInsecureHttp: boolean;
   readonly http: RegisteredClientOptions;
   readonly stdio: ProgramClientOptions;
@@ -131,7 +136,7 @@ export function resolveRegistrationFactoryOptions(options: RegistrationFactoryOp
     secrets: options.secrets ?? NOTHING,
     environment: options.environment ?? NOTHING,
     authorize: functionOption("authorize", options.authorize, () => undefined),
-    eraMemory: options.eraMemory,
+    eraMemory: options.eraMemory ?? createEraMemory(),
     allowInsecureHttp,
     http,
     stdio,

@@ -1,16 +1,7 @@
 import type { KeyStatus } from "../../reconcile/index.js";
+import type { ConnectorState } from "../status/index.js";
 import type { Obstacle } from "./plan-connector.js";
-
-/** What a connector is at, as people see it. */
-export type ConnectorState =
-  | "not_installed"
-  | "disabled"
-  | "authorization_required"
-  | "starting"
-  | "ready"
-  | "degraded"
-  | "offline"
-  | "failed";
+import type { AuthorizationDemanded, UnsettledFault } from "./unsettled-faults.js";
 
 export interface ConnectorStatus {
   readonly connectorKey: string;
@@ -34,18 +25,22 @@ export interface StatusFacts {
   readonly isPublished: boolean;
   /** Why the last list left it out, although it is published. */
   readonly omission?: string | undefined;
+  /** What was learnt of it and is not in the store yet. */
+  readonly unsettled?: UnsettledFault | undefined;
 }
 
 /** The one place that says what a connector is at. Pure. */
 export function describeConnector(facts: StatusFacts): ConnectorStatus {
-  const { connectorKey, convergence } = facts;
+  const { connectorKey, convergence, unsettled } = facts;
   const { state, reason } = stateOf(facts);
+  // What was learnt later than the row was written, which knows no time for it.
+  const isNews = unsettled !== undefined && unsettled.reason === reason;
   return {
     connectorKey,
     state,
     reason,
-    since: convergence?.since,
-    nextAttemptAt: convergence?.nextAttemptAt,
+    since: isNews ? unsettled.since : convergence?.since,
+    nextAttemptAt: isNews ? undefined : convergence?.nextAttemptAt,
   };
 }
 
@@ -54,8 +49,8 @@ interface StateAndReason {
   readonly reason: string | undefined;
 }
 
-function stateOf({ obstacle, convergence, isPublished, omission }: StatusFacts): StateAndReason {
-  switch (obstacle) {
+function stateOf({ obstacle, convergence, isPublished, omission, unsettled }: StatusFacts): StateAndReason {
+  switch (obstacle ?? demandIn(unsettled)) {
     case "signed_out":
     case "authorization_required":
     case "reauthorization_required":
@@ -70,6 +65,7 @@ function stateOf({ obstacle, convergence, isPublished, omission }: StatusFacts):
     case "invalid_release":
       return { state: "failed", reason: obstacle };
     case undefined:
+      if (unsettled?.kind === "lost" && !isPublished) return whileWaiting(unsettled.reason, false);
       return byConvergence(convergence, isPublished, omission);
   }
 }
@@ -86,9 +82,7 @@ function byConvergence(
       if (omission !== undefined) return { state: "degraded", reason: omission };
       return { state: convergence.readiness === "degraded" ? "degraded" : "ready", reason: undefined };
     case "waiting":
-      return reason === "authorization_required"
-        ? { state: "authorization_required", reason }
-        : { state: isPublished ? "degraded" : "offline", reason };
+      return whileWaiting(reason, isPublished);
     case "parked":
     case "failed":
       return { state: "failed", reason };
@@ -99,4 +93,13 @@ function byConvergence(
     case undefined:
       return { state: isPublished ? "ready" : "starting", reason };
   }
+}
+
+function whileWaiting(reason: string | undefined, isPublished: boolean): StateAndReason {
+  if (reason === "authorization_required") return { state: "authorization_required", reason };
+  return { state: isPublished ? "degraded" : "offline", reason };
+}
+
+function demandIn(unsettled: UnsettledFault | undefined): AuthorizationDemanded | undefined {
+  return unsettled?.kind === "demanded" ? unsettled.reason : undefined;
 }

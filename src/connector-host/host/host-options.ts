@@ -17,6 +17,7 @@ import {
   createRegistrationMemory,
   type EnvironmentSource,
   RegistrationFactory,
+  type RegistrationFactoryOptions,
   type RegistrationStore,
   type SecretSource,
 } from "../device/index.js";
@@ -45,6 +46,8 @@ export interface ConnectorHostOptions {
   readonly environment?: EnvironmentSource | undefined;
   /** Gives what authorizes the requests to a registered server. Default: nothing beside its headers does. */
   readonly authorizeServer?: ((registration: Registration) => Authorize | undefined) | undefined;
+  /** Where the eras of registered servers and programs are remembered. Default: in this process. */
+  readonly eraMemory?: RegistrationFactoryOptions["eraMemory"];
   /** Where the credentials of accounts are; asked anew for every request. */
   readonly accounts: AccountAuthorizer;
   /** Who the host says it is; its version is what a release's `minimumHostVersion` is compared with. */
@@ -121,6 +124,7 @@ const OPTION_NAMES: readonly (keyof ConnectorHostOptions)[] = [
   "clock",
   "contracts",
   "environment",
+  "eraMemory",
   "factory",
   "hintsUrl",
   "hostInfo",
@@ -162,6 +166,7 @@ export function resolveConnectorHostOptions(options: ConnectorHostOptions): Conn
       secrets: options.secrets,
       environment: options.environment,
       authorize: options.authorizeServer,
+      eraMemory: options.eraMemory,
       allowInsecureHttp: policy.allowInsecureHttp,
       clock,
     }),

@@ -81,6 +81,7 @@ export async function serveAgents({
       followedBy: followedScopes,
       describe,
       missing: (scopes) => statuses.missing(scopes),
+      missingOne: (scopes, key) => statuses.missingOne(scopes, key),
       wake,
       onFailure,
       onEntryDiagnostics,

@@ -52,11 +52,20 @@ export class StatusReader {
     return missing;
   }
 
-  async #read(scopes: readonly string[]): Promise<ConnectorStatus[]> {
+  /** What one connector is at, if it is missing, or if it only lacks its account's authorization. */
+  async missingOne(scopes: readonly string[], key: string): Promise<MissingConnector | undefined> {
+    const scope = scopes.find((each) => this.#keysOf(each).includes(key));
+    if (scope === undefined || this.#options.isPublished(scope, key)) return undefined;
+    const [status] = await this.#read([scope], key);
+    return status !== undefined && (MISSED.has(status.state) || status.state === UNAUTHORIZED) ? status : undefined;
+  }
+
+  /** Of all keys of the scopes, or of one. */
+  async #read(scopes: readonly string[], only?: string): Promise<ConnectorStatus[]> {
     const { store, facts, convergenceOf, isPublished, omissionOf } = this.#options;
     const statuses: ConnectorStatus[] = [];
     for (const scope of scopes) {
-      const keys = this.#keysOf(scope);
+      const keys = only === undefined ? this.#keysOf(scope) : [only];
       if (keys.length === 0) continue;
       const rows = new Map((await convergenceOf(scope)).map((row) => [row.key, row]));
       await store.read(async (tx) => {
@@ -77,6 +86,8 @@ export class StatusReader {
     return this.#options.catalog.keysIn(kindOfScope(scope));
   }
 }
+
+const UNAUTHORIZED = "authorization_required" satisfies ConnectorState;
 
 /** States in which a connector would have a route if all went well. */
 const MISSED: ReadonlySet<ConnectorState> = new Set<ConnectorState>([

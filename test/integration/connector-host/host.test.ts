@@ -202,6 +202,16 @@ describe("failing connectors", () => {
     expect(error?.data).toMatchObject({ "sh.tutti/delivery": expect.objectContaining({ delivery: "not_sent" }) });
   });
 
+  it("H-18: one that its account has to authorize is not waited for, and says what it is at", async () => {
+    const gateway = await gatewayWith({ a: 1 });
+    const host = await hostOn(gateway, ["a", "b"], { wakeBudgetMs: 3_600_000 });
+    host.signIn("ada");
+    await becomes(host, { a: "ready", b: "authorization_required" });
+    const { error } = await agentOf(host).call("b_echo");
+    const verdict = { delivery: "not_sent", code: "route_unavailable", state: "authorization_required" };
+    expect(error?.data?.["sh.tutti/delivery"]).toMatchObject(verdict);
+  });
+
   it("F-3: an upstream's error keeps its code, message and data, with the verdict beside", async () => {
     const gateway = await gatewayWith({ a: 1 });
     const host = await hostOn(gateway, ["a"]);

@@ -58,6 +58,7 @@ export class EntryParty {
         },
         admitsEntry: (key, name) => !this.denied.has(`${key}/${name}`),
         missing: async () => this.missing,
+        missingOne: async (_scopes, key) => this.missing.find(({ connectorKey }) => connectorKey === key),
         wake: (_scopes, key) => void this.woken.push(key),
         onFailure: (_route, error) => void this.failures.push(error),
         onEntryDiagnostics: (_route, diagnostics) => void this.diagnostics.push(...diagnostics),
