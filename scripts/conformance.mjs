@@ -1,8 +1,15 @@
-/** `npm run conformance -- REVISION [--scope transport|auth] [--json FILE]`: builds, and runs the official suite strictly. */
+/**
+ * `npm run conformance -- REVISION [--scope transport|auth] [--json FILE]`: builds, and runs the official suite strictly on the client.
+ * `npm run conformance -- server [--json FILE]`: the same on a connector host.
+ */
 import { spawnSync } from "node:child_process";
 
+const given = process.argv.slice(2);
+const [what] = given;
+const program = what === "server" ? "conformance-server-suite" : "conformance-suite";
+
 run("npm", ["run", "--silent", "build:programs"]);
-run(process.execPath, ["build/test/programs/conformance-suite.js", ...process.argv.slice(2)]);
+run(process.execPath, [`build/test/programs/${program}.js`, ...(what === "server" ? given.slice(1) : given)]);
 
 /**
  * Runs a command in this terminal, and ends with its exit code if it fails.

@@ -1,10 +1,8 @@
-import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { type Check, judgeRun } from "./judge-run.js";
-import { SUITE } from "./scenarios.js";
+import { readResults, runHarness } from "./run-harness.js";
 
 /** How one scenario went. */
 export interface ScenarioVerdict {
@@ -41,35 +39,13 @@ export async function runScenario(
       ["--output-dir", join(folder, "results")],
     ]);
     const clientExit = existsSync(exitFile) ? Number(readFileSync(exitFile, "utf8")) : undefined;
-    const { checks, clientErrors } = readResults(join(folder, "results"));
+    const [results] = readResults(join(folder, "results"));
+    const checks = results?.checks ?? [];
+    const clientErrors = results === undefined ? "" : readFileSync(join(results.folder, "stderr.txt"), "utf8");
     const reasons = judgeRun({ scenario, harnessExit, clientExit, checks });
     const elapsedMs = Math.round(performance.now() - startedAt);
     return { scenario, passed: reasons.length === 0, reasons, checks, clientErrors, elapsedMs };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-/** Resolves with the exit code of the suite's program; null when a signal ended it. */
-function runHarness(args: readonly (string | readonly string[])[]): Promise<number | null> {
-  const hook = pathToFileURL("test/conformance/node-20.mjs").href;
-  return new Promise((resolve, reject) => {
-    const program = ["--import", hook, join(SUITE, "dist", "index.js")];
-    const harness = spawn(process.execPath, [...program, ...args.flat()], { stdio: "ignore" });
-    harness.on("error", reject);
-    harness.on("close", resolve);
-  });
-}
-
-/** The suite puts the files of a run into a folder whose name holds the time. */
-function readResults(folder: string): { readonly checks: readonly Check[]; readonly clientErrors: string } {
-  const [found] = existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(isChecks) : [];
-  if (found === undefined) return { checks: [], clientErrors: "" };
-  const path = join(folder, found);
-  const checks: readonly Check[] = JSON.parse(readFileSync(path, "utf8"));
-  return { checks, clientErrors: readFileSync(join(path, "..", "stderr.txt"), "utf8") };
-}
-
-function isChecks(path: string): boolean {
-  return path.endsWith("checks.json");
 }

@@ -10,6 +10,7 @@ export const SUITE = dirname(fileURLToPath(import.meta.resolve("@modelcontextpro
 export type Scope = "transport" | "auth" | "all";
 
 interface Requirements {
+  readonly server: readonly string[];
   readonly client: readonly string[];
   readonly not_scored: readonly { readonly scenario: string; readonly leg: string }[];
 }
@@ -24,9 +25,19 @@ export function revisions(): readonly string[] {
  * All of them count here.
  */
 export function clientScenarios(revision: string, scope: Scope): readonly string[] {
-  const path = join(SUITE, "requirements", `${revision}.yaml`);
-  if (!existsSync(path)) throw new Error(`the suite has no requirements for ${revision}`);
-  const { client, not_scored }: Requirements = parse(readFileSync(path, "utf8"));
+  const { client, not_scored } = requirementsOf(revision);
   const names = [...client, ...not_scored.filter(({ leg }) => leg === "client").map(({ scenario }) => scenario)];
   return names.filter((name) => scope === "all" || name.startsWith("auth/") === (scope === "auth"));
+}
+
+/** The server scenarios that one revision requires, in the suite's own order. */
+export function serverScenarios(revision: string): readonly string[] {
+  return requirementsOf(revision).server;
+}
+
+function requirementsOf(revision: string): Requirements {
+  const path = join(SUITE, "requirements", `${revision}.yaml`);
+  if (!existsSync(path)) throw new Error(`the suite has no requirements for ${revision}`);
+  const requirements: Requirements = parse(readFileSync(path, "utf8"));
+  return requirements;
 }

@@ -1,3 +1,4 @@
+import { align } from "./align.js";
 import { type Cell, COLUMNS } from "./column.js";
 import type { Cells, RowPlan } from "./run-row.js";
 
@@ -57,14 +58,4 @@ function cellsOf({ cells }: Row): readonly Cell[] {
 
 function letter(index: number): string {
   return String.fromCodePoint(97 + index);
-}
-
-function align(lines: readonly (readonly string[])[]): readonly string[] {
-  const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-  return lines.map((line) =>
-    line
-      .map((word, column) => word.padEnd(widths[column] ?? 0))
-      .join("  ")
-      .trimEnd(),
-  );
 }

@@ -3,7 +3,7 @@
  * tells it over the channel of `fork` what a user would do. It writes down what happens, and ends with its parent.
  */
 import { chmodSync } from "node:fs";
-import { ConnectorHost, DirectFactory } from "remote-connector/connector-host";
+import { ConnectorHost, DirectFactory, RegistrationFiles } from "remote-connector/connector-host";
 import { openSqliteStore } from "remote-connector/store";
 import { Chance } from "../chaos/chance.js";
 import { EventReader } from "../chaos/event-reader.js";
@@ -15,7 +15,10 @@ import type { Command, CommandMessage, HostOrder, Reply, ReplyMessage } from "..
 import { sabotageStore, sabotageUse } from "../chaos/sabotaged-store.js";
 import { Undertaker } from "../chaos/undertaker.js";
 import { watchFactory } from "../chaos/watched-factory.js";
+import { describeCatalog, grant } from "../chaos/granted-wishes.js";
+import { watchRegistrations } from "../chaos/watched-registrations.js";
 import { WatchedStore } from "../chaos/watched-store.js";
+import { isOff, type Wish } from "../chaos/wishes.js";
 import { releaseOf } from "../support/releases.js";
 
 const order: HostOrder = JSON.parse(process.argv[2] ?? "");
@@ -54,6 +57,7 @@ const host = await ConnectorHost.start(
       },
     },
     hostInfo,
+    registrationStore: watchRegistrations(new RegistrationFiles(directory), at),
     factory: (logins) =>
       watchFactory(new DirectFactory({ baseUrl, logins, clientInfo: hostInfo }), at, sabotage === "lose_key"),
     wallClock: fastClock(order.clock.origin, order.clock.speed),
@@ -112,6 +116,10 @@ async function obey(command: Command): Promise<Reply> {
       const flows = await host.authorizations();
       return { kind: "flows", states: flows.map(({ state }) => state) };
     }
+    case "wish":
+      return fulfil(command);
+    case "catalog":
+      return { kind: "catalog", found: describeCatalog(host) };
     case "status": {
       const status = await host.status();
       return {
@@ -136,6 +144,21 @@ async function obey(command: Command): Promise<Reply> {
       process.disconnect();
       return { kind: "done" };
   }
+}
+
+/** Does what people want, and writes down that it was asked for, and that it was done. */
+async function fulfil(wish: Wish): Promise<Reply> {
+  const { key } = wish;
+  journal.write({ t: "wish", key, isOff: isOff(wish), isDone: false });
+  at("wish");
+  try {
+    if (sabotage !== "lose_wishes") await grant(host, wish, baseUrl);
+  } catch {
+    return { kind: "refused" };
+  }
+  journal.write({ t: "wish", key, isOff: isOff(wish), isDone: true });
+  at("wish");
+  return { kind: "done" };
 }
 
 function signOut(): void {

@@ -1,6 +1,6 @@
 /**
- * A server of the official SDK for the revisions up to 2025-11-25: `interop-sdk-server stdio|sessions|json|stateless|sse`.
- * Over HTTP it prints its URL on a line, and ends when stdin ends.
+ * A server of the official SDK for the revisions up to 2025-11-25: `interop-sdk-server stdio|sessions|json|stateless|sse [NOTE]`.
+ * Over HTTP it prints its URL on a line, and ends when stdin ends. NOTE is the URI of its resource.
  */
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -13,7 +13,7 @@ import { SubscribeRequestSchema, UnsubscribeRequestSchema } from "@modelcontextp
 import { z } from "zod";
 import { serveOnFreePort } from "../interop/serve-on-free-port.js";
 
-const NOTE = "demo://note";
+const [mode = "", NOTE = "demo://note"] = process.argv.slice(2);
 
 /** What became of the calls of `wait`, by their keys, in all sessions. */
 const seen = new Map<string, "waiting" | "aborted">();
@@ -51,13 +51,17 @@ function create({ keepsSession, streams }: Serving): McpServer {
   return server;
 }
 
+/** With `everyMs` there is a pause behind each step. */
+const COUNTED = { to: z.int(), everyMs: z.int().optional() };
+
 function addCount(server: McpServer): void {
-  server.registerTool("count", { inputSchema: { to: z.int() } }, async ({ to }, { _meta, sendNotification }) => {
+  server.registerTool("count", { inputSchema: COUNTED }, async ({ to, everyMs = 0 }, { _meta, sendNotification }) => {
     const progressToken = _meta?.progressToken;
     for (let progress = 1; progress <= to; progress += 1) {
       if (progressToken === undefined) break;
       const params = { progressToken, progress, total: to };
       await sendNotification({ method: "notifications/progress", params });
+      if (everyMs > 0) await pause(everyMs);
     }
     return said("counted");
   });
@@ -146,7 +150,6 @@ function serveSse(): (request: IncomingMessage, response: ServerResponse) => Pro
   };
 }
 
-const [mode = ""] = process.argv.slice(2);
 switch (mode) {
   case "stdio":
     await create({ keepsSession: true, streams: true }).connect(new StdioServerTransport());

@@ -1,6 +1,6 @@
 /**
- * The official server of both eras: `interop-server stdio|http|sessions`. `http` serves older clients without a session,
- * `sessions` with one. Over HTTP it prints its URL on a line, and ends when stdin ends.
+ * The official server of both eras: `interop-server stdio|http|sessions [NOTE]`. `http` serves older clients without a session,
+ * `sessions` with one. Over HTTP it prints its URL on a line, and ends when stdin ends. NOTE is the URI of its resource.
  */
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
@@ -17,7 +17,7 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { z } from "zod";
 import { type HttpServing, serveOnFreePort } from "../interop/serve-on-free-port.js";
 
-const NOTE = "demo://note";
+const [mode = "", NOTE = "demo://note"] = process.argv.slice(2);
 
 /** What became of the calls of `wait`, by their keys, in all sessions. */
 const seen = new Map<string, "waiting" | "aborted">();
@@ -31,16 +31,20 @@ interface Serving {
   readonly publish?: ((uri: string) => void) | undefined;
 }
 
+/** With `everyMs` there is a pause behind each step. */
+const COUNTED = z.object({ to: z.int(), everyMs: z.int().optional() });
+
 /** A server with something for every column. */
 function create({ tells, asks, publish }: Serving): McpServer {
   const capabilities = { resources: tells ? { subscribe: true } : {} };
   const server = new McpServer({ name: "interop", version: "1.0.0" }, { capabilities });
   server.registerTool("echo", { inputSchema: z.object({ text: z.string() }) }, ({ text }) => said(text));
-  server.registerTool("count", { inputSchema: z.object({ to: z.int() }) }, async ({ to }, { mcpReq }) => {
+  server.registerTool("count", { inputSchema: COUNTED }, async ({ to, everyMs = 0 }, { mcpReq }) => {
     const progressToken = mcpReq._meta?.progressToken;
     for (let progress = 1; progress <= to; progress += 1) {
       if (progressToken === undefined) break;
       await mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress, total: to } });
+      if (everyMs > 0) await pause(everyMs);
     }
     return said("counted");
   });
@@ -151,7 +155,6 @@ function isServerRequest(request: IncomingMessage): request is IncomingMessage &
   return request.method !== undefined && request.url !== undefined;
 }
 
-const [mode = ""] = process.argv.slice(2);
 switch (mode) {
   case "stdio":
     serveStdio(({ era }) => (era === "legacy" ? createForSession() : create({ tells: true, asks: true })));
