@@ -20,9 +20,10 @@ export interface HttpListener {
   readonly origin: string;
   /**
    * Stops listening, ends connections on which no request is under way, taken-over ones included, waits `closeTimeoutMs` for
-   * the answers to the others, and cuts what is left. Afterwards nothing of the server is left. May be called again.
+   * the answers to the others, and cuts what is left. Afterwards nothing of the server is left. May be called again, also with
+   * another `closeTimeoutMs`, from then on: the one that ends first counts.
    */
-  close(): Promise<void>;
+  close(closeTimeoutMs?: number): Promise<void>;
 }
 
 /**
@@ -50,6 +51,9 @@ class NodeListener implements HttpListener {
   readonly #connections = new Map<Duplex, number>();
   /** Set by the first `close`; every later one gets the same end. */
   #closing: Promise<void> | undefined;
+  #isClosed = false;
+  /** Timers that cut what is left. */
+  readonly #cuts: NodeJS.Timeout[] = [];
 
   constructor(handler: HttpHandler, config: ListenConfig) {
     this.host = config.host;
@@ -123,8 +127,10 @@ class NodeListener implements HttpListener {
     });
   }
 
-  close(): Promise<void> {
-    return (this.#closing ??= this.#shutDown());
+  close(closeTimeoutMs = this.#config.closeTimeoutMs): Promise<void> {
+    this.#closing ??= this.#shutDown();
+    if (closeTimeoutMs !== Infinity) this.#cutAfter(closeTimeoutMs);
+    return this.#closing;
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -161,13 +167,17 @@ class NodeListener implements HttpListener {
       this.#server.close(() => resolve());
     });
     this.#endQuiet();
-    const { closeTimeoutMs } = this.#config;
+    await closed;
+    this.#isClosed = true;
+    for (const timer of this.#cuts) clearTimeout(timer);
+  }
+
+  #cutAfter(delayMs: number): void {
+    if (this.#isClosed) return;
     const cut = (): void => {
       for (const socket of this.#connections.keys()) socket.destroy();
     };
-    const timer = closeTimeoutMs === Infinity ? undefined : setTimeout(cut, Math.min(closeTimeoutMs, LONGEST_TIMER_MS));
-    await closed;
-    clearTimeout(timer);
+    this.#cuts.push(setTimeout(cut, Math.min(delayMs, LONGEST_TIMER_MS)));
   }
 }
 

@@ -7,6 +7,7 @@ import {
   RpcCode,
 } from "../protocol/index.js";
 import type { HeaderFields } from "./header-fields.js";
+import { parseJsonBody } from "./json-body.js";
 import { acceptsBothAnswers, hasJsonContent } from "./media-types.js";
 import { checkMethodHeaders, checkVersionHeader } from "./mirrored-headers.js";
 import { type Refusal, refuse, refuseParams } from "./refusal.js";
@@ -63,7 +64,7 @@ export function classifyModernRequest(
     const reason = "Accept must list application/json and text/event-stream";
     return refuse(406, undefined, RpcCode.invalidRequest, reason);
   }
-  const parsed = parseJson(body);
+  const parsed = parseJsonBody(body);
   if (parsed === undefined) return refuse(400, undefined, RpcCode.parseError, "The body is not JSON");
   const message = classifyMessage(parsed.value);
   if (message.kind === "request") return classifyRequest(headers, message, supportedVersions);
@@ -75,16 +76,6 @@ export function classifyModernRequest(
     return refuse(400, requestIdOf(parsed.value), RpcCode.invalidRequest, reason);
   }
   return refuse(400, undefined, RpcCode.invalidRequest, "A response can't be posted");
-}
-
-/** JSON in UTF-8, or `undefined`. A byte order mark is no JSON. */
-function parseJson(body: Uint8Array): { readonly value: unknown } | undefined {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body));
-    return { value };
-  } catch {
-    return undefined;
-  }
 }
 
 /** The id of what was meant as a request; an answer without it could not be told from others. */

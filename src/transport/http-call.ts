@@ -1,4 +1,5 @@
 import { type Delivery, type DeliveryEvidence, isRemoteConnectorError, type RemoteConnectorError } from "../errors.js";
+import type { Linked } from "../open-list.js";
 import type { StreamEvent } from "../protocol/index.js";
 import { type AnswerHead, deliveryByStatus, isSuccess, readAnswerHead } from "./answer-head.js";
 import { failureOf } from "./call-failures.js";
@@ -33,7 +34,9 @@ type State =
  * One HTTP request and its answer: its turn, its authorization, its deadlines, its limits, and the evidence for the
  * delivery verdict. It knows nothing of what the answer means.
  */
-export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter, AuthorizationOwner {
+export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter, AuthorizationOwner, Linked<HttpCall> {
+  next: HttpCall | undefined;
+  previous: HttpCall | undefined;
   readonly #context: HttpCallContext;
   readonly #request: HttpCallRequest;
   readonly #owner: HttpCallOwner;

@@ -1,4 +1,5 @@
 import { RemoteConnectorError } from "../errors.js";
+import { OpenList } from "../open-list.js";
 import type { Authorize } from "./authorize.js";
 import type { Exchange } from "./exchange.js";
 import { refuseOption } from "../options.js";
@@ -24,7 +25,7 @@ export class HttpEndpoint implements HttpCallContext {
   readonly lifetimes: Lifetimes;
   readonly slots: RequestSlots;
   draining = 0;
-  readonly #calls = new Set<HttpCall>();
+  readonly #calls = new OpenList<HttpCall>();
   #closed: Promise<void> | undefined;
 
   constructor(url: URL, config: TransportConfig, authorize: Authorize | undefined) {
@@ -56,7 +57,7 @@ export class HttpEndpoint implements HttpCallContext {
   close(): Promise<void> {
     if (this.#closed === undefined) {
       // The newest first: those that wait must not be given the turns of those that end.
-      for (const call of [...this.#calls].toReversed()) call.cancel(closedError());
+      for (const call of this.#calls.toArray().toReversed()) call.cancel(closedError());
       this.#closed = this.exchange.destroy();
     }
     return this.#closed;

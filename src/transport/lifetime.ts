@@ -1,3 +1,4 @@
+import { type Linked, OpenList } from "../open-list.js";
 import type { Clock } from "./clock.js";
 
 /** The deadlines of one request, in milliseconds (`Infinity` for none), and the caller's own signal. */
@@ -48,9 +49,9 @@ interface LifetimeKeeper {
  */
 export class Lifetimes implements LifetimeKeeper {
   readonly #clock: Clock;
-  readonly #open = new Set<WatchedLifetime>();
-  /** By the signals of open lifetimes. No weak map: what such a map forgets waits for the collector's full round, a call at a time. */
-  readonly #signals = new Map<AbortSignal, SignalWatch>();
+  readonly #open = new OpenList<WatchedLifetime>();
+  /** One for each signal of an open lifetime. They are few, and mostly one for each. */
+  readonly #watches = new OpenList<SignalWatch>();
   #cancelTimer: (() => void) | undefined;
   #timerDueAt = Infinity;
 
@@ -93,19 +94,25 @@ export class Lifetimes implements LifetimeKeeper {
   }
 
   #watch(signal: AbortSignal, lifetime: WatchedLifetime): void {
-    let watch = this.#signals.get(signal);
+    let watch = this.#watchOf(signal);
     if (watch === undefined) {
       watch = new SignalWatch(signal);
-      this.#signals.set(signal, watch);
+      this.#watches.add(watch);
     }
     watch.add(lifetime);
   }
 
   #unwatch(signal: AbortSignal, lifetime: WatchedLifetime): void {
-    const watch = this.#signals.get(signal);
+    const watch = this.#watchOf(signal);
     if (watch === undefined) return;
     watch.remove(lifetime);
-    if (watch.isEmpty) this.#signals.delete(signal);
+    if (watch.isEmpty) this.#watches.delete(watch);
+  }
+
+  #watchOf(signal: AbortSignal): SignalWatch | undefined {
+    let watch = this.#watches.first;
+    while (watch !== undefined && watch.signal !== signal) watch = watch.next;
+    return watch;
   }
 
   readonly #tick = (): void => {
@@ -114,7 +121,7 @@ export class Lifetimes implements LifetimeKeeper {
     const now = this.#clock.now();
     let next = Infinity;
     const passed: WatchedLifetime[] = [];
-    for (const lifetime of this.#open) {
+    for (const lifetime of this.#open.toArray()) {
       const dueAt = lifetime.dueAt();
       if (dueAt <= now) passed.push(lifetime);
       else if (dueAt < next) next = dueAt;
@@ -124,7 +131,9 @@ export class Lifetimes implements LifetimeKeeper {
   };
 }
 
-class WatchedLifetime implements Lifetime {
+class WatchedLifetime implements Lifetime, Linked<WatchedLifetime> {
+  next: WatchedLifetime | undefined;
+  previous: WatchedLifetime | undefined;
   readonly limits: LifetimeLimits;
   readonly #clock: Clock;
   readonly #owner: LifetimeOwner;
@@ -209,12 +218,14 @@ class WatchedLifetime implements Lifetime {
 }
 
 /** All lifetimes that one signal ends, behind one listener that is there only while one of them is open. */
-class SignalWatch {
-  readonly #signal: AbortSignal;
+class SignalWatch implements Linked<SignalWatch> {
+  next: SignalWatch | undefined;
+  previous: SignalWatch | undefined;
+  readonly signal: AbortSignal;
   readonly #lifetimes = new Set<WatchedLifetime>();
 
   constructor(signal: AbortSignal) {
-    this.#signal = signal;
+    this.signal = signal;
   }
 
   get isEmpty(): boolean {
@@ -222,17 +233,17 @@ class SignalWatch {
   }
 
   add(lifetime: WatchedLifetime): void {
-    if (this.#lifetimes.size === 0) this.#signal.addEventListener("abort", this.#onAbort);
+    if (this.#lifetimes.size === 0) this.signal.addEventListener("abort", this.#onAbort);
     this.#lifetimes.add(lifetime);
   }
 
   remove(lifetime: WatchedLifetime): void {
     if (this.#lifetimes.delete(lifetime) && this.#lifetimes.size === 0) {
-      this.#signal.removeEventListener("abort", this.#onAbort);
+      this.signal.removeEventListener("abort", this.#onAbort);
     }
   }
 
   readonly #onAbort = (): void => {
-    for (const lifetime of this.#lifetimes) lifetime.abort(this.#signal.reason);
+    for (const lifetime of this.#lifetimes) lifetime.abort(this.signal.reason);
   };
 }

@@ -1,4 +1,4 @@
-export { type AdmissionPins, createAdmitter, type Pinned } from "./admitter.js";
+export { type AdmissionPins, createAdmitter } from "./admitter.js";
 export { type PublicationChange } from "./published-routes.js";
 export { Route, type RouteClient, type RouteTool } from "./route.js";
 export { type RouteDiagnostic, type RouteTableOptions } from "./route-table-options.js";

@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { RemoteConnectorError } from "../../errors.js";
+import { type Linked, OpenList } from "../../open-list.js";
 import type { DiscoverResult, Tool, ToolContract } from "../../protocol/index.js";
 
 /** What a table asks of a route's client. Calls are made by whoever knows the client's kind. */
@@ -46,6 +47,11 @@ export interface RouteInit<Client extends RouteClient> {
  */
 export type RouteState = "open" | "superseded" | "revoked";
 
+/** Somebody who is told of a revocation. */
+interface RevocationWatch extends Linked<RevocationWatch> {
+  readonly run: (reason: unknown) => void;
+}
+
 /**
  * A path from local tool names to one connector's client: made by an activation, published and taken away by a
  * `RouteTable`. Its facts never change; its state only falls.
@@ -62,6 +68,8 @@ export class Route<Client extends RouteClient = RouteClient> {
   readonly tools: ReadonlyMap<string, RouteTool>;
   readonly discovered: DiscoverResult | undefined;
   readonly #revocation = new AbortController();
+  /** Those who are told of the revocation without a listener on the signal. */
+  readonly #watches = new OpenList<RevocationWatch>();
   /** What waits for the last call to leave. */
   readonly #idleWaiters = new Set<() => void>();
   #state: RouteState = "open";
@@ -89,6 +97,22 @@ export class Route<Client extends RouteClient = RouteClient> {
   /** Aborted with `cancelled` when the route is revoked. Every call over the route must end with it. */
   get signal(): AbortSignal {
     return this.#revocation.signal;
+  }
+
+  /**
+   * Has `run` called with the reason when the route is revoked, or now when it is. The returned function ends that. For calls: a
+   * listener on {@link signal} for each of them would be one list of all calls that were ever made, of which nothing is let go before
+   * a full collection.
+   */
+  onRevoked(run: (reason: unknown) => void): () => void {
+    const { signal } = this.#revocation;
+    if (signal.aborted) {
+      run(signal.reason);
+      return ignore;
+    }
+    const watch: RevocationWatch = { run, next: undefined, previous: undefined };
+    this.#watches.add(watch);
+    return () => void this.#watches.delete(watch);
   }
 
   /** Calls that entered and have not left. */
@@ -122,6 +146,10 @@ export class Route<Client extends RouteClient = RouteClient> {
     this.#state = "revoked";
     const message = `The route of ${this.connectorKey} was withdrawn: ${reason}.`;
     this.#revocation.abort(new RemoteConnectorError("cancelled", { message, details: { reason } }));
+    for (const watch of this.#watches.toArray()) {
+      this.#watches.delete(watch);
+      watch.run(this.#revocation.signal.reason);
+    }
   }
 
   /** Runs `run` each time the last call leaves. The returned function ends that. */
@@ -132,3 +160,5 @@ export class Route<Client extends RouteClient = RouteClient> {
     };
   }
 }
+
+function ignore(): void {}

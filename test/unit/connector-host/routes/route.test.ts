@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import { joinRevocation } from "../../../../src/connector-host/aggregation/join-signals.js";
+import { Route } from "../../../../src/connector-host/routes/index.js";
+import { ScriptedClient } from "./scripted-routes.js";
+
+function openRoute(): Route<ScriptedClient> {
+  return new Route({
+    connectorKey: "hub",
+    scope: "device",
+    scopeEpoch: "e",
+    generation: 1,
+    releaseDigest: "d",
+    connectionVersion: 0n,
+    client: new ScriptedClient(),
+    tools: new Map(),
+  });
+}
+
+describe("a route that is revoked", () => {
+  it("H-13: tells each call that runs, once and with the reason of its signal, and none that has left", () => {
+    const route = openRoute();
+    const told: unknown[] = [];
+    route.onRevoked((reason) => told.push(["one", reason]));
+    const leave = route.onRevoked((reason) => told.push(["two", reason]));
+    route.onRevoked((reason) => told.push(["three", reason]));
+    leave();
+    route.revoke("signed_out");
+    route.revoke("again");
+    const { reason } = route.signal;
+    expect(told).toEqual([
+      ["one", reason],
+      ["three", reason],
+    ]);
+    expect(reason).toMatchObject({ code: "cancelled", details: { reason: "signed_out" } });
+  });
+
+  it("H-13: tells who comes too late at once", () => {
+    const route = openRoute();
+    route.revoke("signed_out");
+    const told: unknown[] = [];
+    route.onRevoked((reason) => told.push(reason))();
+    expect(told).toEqual([route.signal.reason]);
+  });
+
+  it("H-13: ends a call with whichever comes first, the revocation or the agent, and no call that was let go of", () => {
+    const route = openRoute();
+    const [agent, other, gone] = [new AbortController(), new AbortController(), new AbortController()];
+    const first = joinRevocation(route, agent.signal);
+    const second = joinRevocation(route, other.signal);
+    const third = joinRevocation(route, gone.signal);
+    third.release();
+    agent.abort("enough");
+    route.revoke("signed_out");
+    gone.abort("too late");
+    expect(first.signal.reason).toBe("enough");
+    expect(second.signal.reason).toBe(route.signal.reason);
+    expect(third.signal.aborted).toBe(false);
+    expect(joinRevocation(route, other.signal).signal.reason).toBe(route.signal.reason);
+  });
+});
