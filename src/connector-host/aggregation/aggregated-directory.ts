@@ -63,7 +63,7 @@ export class AggregatedDirectory implements ToolDirectory {
     return this.#tools.list(binding, signal);
   }
 
-  /** Rejects with `unknown_tool`, with `route_unavailable` when its connector did not come in time, or with a list's failure. */
+  /** Rejects as {@link AggregatedTools.resolve} does. */
   resolve(binding: Binding, exposedName: string, signal: AbortSignal): Promise<FoundTool> {
     return this.#tools.resolve(binding, exposedName, signal);
   }
@@ -95,6 +95,11 @@ export class AggregatedDirectory implements ToolDirectory {
     this.#entries.listenFor(agents);
     this.#ends.push(agents.onChange(() => this.#upstream.look()));
     this.#upstream.look();
+  }
+
+  /** Tools of the connector came into lists, or went out of them, by what may be done with them: agents are told that see a difference. */
+  onPermissionChange(connectorKey: string): void {
+    this.#views.onPermissionChange(connectorKey);
   }
 
   /** Drops the catalog of a connector, or all: its settings are others, or it is no more. */

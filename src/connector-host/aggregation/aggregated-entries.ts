@@ -1,4 +1,11 @@
-import { PROMPTS, RESOURCES, TEMPLATES } from "../../protocol/index.js";
+import {
+  type Prompt,
+  PROMPTS,
+  type Resource,
+  RESOURCES,
+  type ResourceTemplate,
+  TEMPLATES,
+} from "../../protocol/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
 import type { Binding, CompletionRequest, UpstreamAnswer } from "../local-server/index.js";
 import type { PublicationChange, Route } from "../routes/index.js";
@@ -28,9 +35,19 @@ export class AggregatedEntries {
 
   constructor(options: AggregatedDirectoryOptions, finder: RouteFinder, caller: RouteCaller) {
     this.#options = options;
-    const prompts = new EntryLister(options, { list: PROMPTS, capability: "prompts" });
-    const resources = new EntryLister(options, { list: RESOURCES, capability: "resources" });
-    const templates = new EntryLister(options, { list: TEMPLATES, capability: "resources" });
+    const prompts: EntryLister<Prompt> = new EntryLister(options, { list: PROMPTS, capability: "prompts" }, (route) =>
+      promptNews.hasListed(route),
+    );
+    const resources: EntryLister<Resource> = new EntryLister(
+      options,
+      { list: RESOURCES, capability: "resources" },
+      (route) => resourceNews.hasListed(route),
+    );
+    const templates: EntryLister<ResourceTemplate> = new EntryLister(
+      options,
+      { list: TEMPLATES, capability: "resources" },
+      (route) => templateNews.hasListed(route),
+    );
     const promptNews = new EntryNews({ options, capability: "prompts", lister: prompts, tellsAll: true });
     const resourceNews = new EntryNews({ options, capability: "resources", lister: resources, tellsAll: true });
     // One notification says that either list changed: of templates only those hear who were given them.
@@ -43,7 +60,7 @@ export class AggregatedEntries {
       finder,
       caller,
       lister: prompts,
-      onGiven: (binding, view) => promptNews.given(binding, view),
+      giving: (binding) => promptNews.giving(binding),
       onResult: (binding, answer) => owners.noteResult(binding, answer),
     });
     this.resources = new AggregatedResources({
@@ -51,8 +68,8 @@ export class AggregatedEntries {
       finder,
       caller,
       owners,
-      onGiven: (binding, view) => resourceNews.given(binding, view),
-      onTemplatesGiven: (binding, view) => templateNews.given(binding, view),
+      giving: (binding) => resourceNews.giving(binding),
+      givingTemplates: (binding) => templateNews.giving(binding),
     });
     this.#completion = new AggregatedCompletion({ finder, caller, prompts: this.prompts, owners });
   }

@@ -5,8 +5,7 @@ import type { RemoteMcpClient } from "../factories/index.js";
 import type { Binding, EntryListing, PromptDirectory, PromptRequest } from "../local-server/index.js";
 import { buildNameTable, findNativeName, type ToolIdentity } from "../naming/index.js";
 import type { Route } from "../routes/index.js";
-import type { EntriesOfRoute, EntryLister } from "./entry-lister.js";
-import type { View } from "./given-views.js";
+import type { EntriesOfRoute, EntryLister, ListedByAll } from "./entry-lister.js";
 import { isOpenFor } from "./open-connectors.js";
 import type { AggregatedDirectoryOptions } from "./ports.js";
 import type { RouteAnswer, RouteCaller } from "./route-caller.js";
@@ -28,8 +27,8 @@ export interface AggregatedPromptsParts {
   readonly finder: RouteFinder;
   readonly caller: RouteCaller;
   readonly lister: EntryLister<Prompt>;
-  /** Told what a binding is given. */
-  readonly onGiven: (binding: Binding, view: View) => void;
+  /** A binding asks for its list. The returned function is told what it is given. */
+  readonly giving: (binding: Binding) => (listed: ListedByAll) => void;
   /** Told of every result. */
   readonly onResult: (binding: Binding, answer: RouteAnswer) => void;
 }
@@ -44,9 +43,11 @@ export class AggregatedPrompts implements PromptDirectory {
 
   /** Sorted by name. A name that a server gave to several prompts is not there. */
   async list(binding: Binding, signal: AbortSignal): Promise<EntryListing> {
-    const { lister, onGiven, options } = this.#parts;
-    const { parts, omitted, view } = await lister.listAll(binding, signal);
-    onGiven(binding, view);
+    const { lister, options } = this.#parts;
+    const give = this.#parts.giving(binding);
+    const listed = await lister.listAll(binding, signal);
+    give(listed);
+    const { parts, omitted } = listed;
     const named = parts.flatMap(({ connectorKey, listing }) => this.#namable(connectorKey, listing));
     const { entries } = buildNameTable(options.namespaces, named);
     return { entries: Array.from(entries, ([name, { definition }]) => renamed(definition, name)), omitted };

@@ -1,3 +1,4 @@
+import { isRemoteConnectorError } from "../../errors.js";
 import type {
   Binding,
   EntryListing,
@@ -6,7 +7,6 @@ import type {
   ResourceWatch,
 } from "../local-server/index.js";
 import type { ListedByAll } from "./entry-lister.js";
-import type { View } from "./given-views.js";
 import { isAdmitted } from "./open-connectors.js";
 import type { AggregatedDirectoryOptions, Reach } from "./ports.js";
 import { ResourceFeeds } from "./resource-feeds.js";
@@ -20,9 +20,9 @@ export interface AggregatedResourcesParts {
   readonly finder: RouteFinder;
   readonly caller: RouteCaller;
   readonly owners: ResourceOwners;
-  /** Told what a binding is given: resources, and templates. */
-  readonly onGiven: (binding: Binding, view: View) => void;
-  readonly onTemplatesGiven: (binding: Binding, view: View) => void;
+  /** A binding asks for its list of resources, or templates. The returned function is told what it is given. */
+  readonly giving: (binding: Binding) => (listed: ListedByAll) => void;
+  readonly givingTemplates: (binding: Binding) => (listed: ListedByAll) => void;
 }
 
 /** The resources of all published routes that are opened for them, each with the connector that showed it. */
@@ -37,25 +37,32 @@ export class AggregatedResources implements ResourceDirectory {
 
   /** Sorted by connector, and in its server's order. A URI of several connectors is there several times. */
   async list(binding: Binding, signal: AbortSignal): Promise<EntryListing> {
-    const { onGiven, options, owners } = this.#parts;
+    const { options, owners } = this.#parts;
+    const give = this.#parts.giving(binding);
     const listed = await owners.listResources(binding, signal);
-    onGiven(binding, listed.view);
+    give(listed);
     return entryListing(listed, options.reach);
   }
 
   async listTemplates(binding: Binding, signal: AbortSignal): Promise<EntryListing> {
-    const { onTemplatesGiven, options, owners } = this.#parts;
+    const { options, owners } = this.#parts;
+    const give = this.#parts.givingTemplates(binding);
     const listed = await owners.listTemplates(binding, signal);
-    onTemplatesGiven(binding, listed.view);
+    give(listed);
     return entryListing(listed, options.reach);
   }
 
   read(binding: Binding, uri: string, request: ResourceRequest): Promise<RouteAnswer> {
     const { caller, owners } = this.#parts;
     return sentAfter(this.#routeOf(binding, uri, request), async (route) => {
-      const answer = await caller.call(route, request, (client, options) => client.readResource({ uri }, options));
-      owners.noteResult(binding, answer);
-      return answer;
+      try {
+        const answer = await caller.call(route, request, (client, options) => client.readResource({ uri }, options));
+        owners.noteResult(binding, answer);
+        return answer;
+      } catch (error) {
+        if (isRemoteConnectorError(error, "resource_not_found")) owners.noteMissing(binding, route, uri);
+        throw error;
+      }
     });
   }
 

@@ -56,15 +56,22 @@ export class Catalogs {
     return catalog?.settingsDigest === releaseDigest ? catalog : undefined;
   }
 
+  /** The scope of a connector's catalog; `undefined` when it has none. */
+  scopeOf(connectorKey: string): string | undefined {
+    return this.#catalogs.get(connectorKey)?.scope;
+  }
+
   /**
-   * Publishes what a route listed, unless the connector has other settings by now: `current` is its published route. Answers whether it did. An
-   * empty list is one, too.
+   * Publishes what a route listed, unless the connector has another route or other settings by now: `current` is its published route.
+   * Answers whether it did. An empty list is one, too.
    */
   publish(route: Route<RemoteMcpClient>, listing: RouteListing, current: Route<RemoteMcpClient> | undefined): boolean {
     const { connectorKey, scope, releaseDigest: settingsDigest } = route;
     if (!this.#isOf(connectorKey, settingsDigest)) return false;
-    const published = current?.releaseDigest ?? this.#catalogs.get(connectorKey)?.settingsDigest;
-    if (published !== undefined && published !== settingsDigest) return false;
+    // What a replaced route lists late is older than what its successor has.
+    if (current !== undefined && current !== route) return false;
+    const known = this.#catalogs.get(connectorKey)?.settingsDigest;
+    if (current === undefined && known !== undefined && known !== settingsDigest) return false;
     this.invalidate(connectorKey);
     if (listing.bytes > MAX_BYTES) return false;
     const fetchedAt = this.#options.clock.now();

@@ -23,8 +23,10 @@ export interface EntryKind<Entry> {
 export interface EntriesOfRoute extends WalkedEntries {
   /** Of all definitions. */
   readonly bytes: number;
-  /** The same for lists that agents can't tell apart; `""` for an empty one. */
+  /** The same for lists that agents can't tell apart; `""` for one of which they are shown nothing. */
   readonly digest: string;
+  /** Of everything, what is not shown included. */
+  readonly wholeDigest: string;
 }
 
 /** A connector's part of a list. */
@@ -56,14 +58,23 @@ export class EntryLister<Entry extends JsonObject> {
   /** What was last told of each route's list, as JSON. */
   readonly #told = new WeakMap<Route<RemoteMcpClient>, string>();
 
-  constructor(options: AggregatedDirectoryOptions, kind: EntryKind<Entry>) {
+  /** `onNews`: told when what a route lists is another, or is there for those who gave it up. */
+  constructor(
+    options: AggregatedDirectoryOptions,
+    kind: EntryKind<Entry>,
+    onNews: (route: Route<RemoteMcpClient>) => void = nothingToTell,
+  ) {
     this.#options = options;
     this.#kind = kind;
     this.#asker = new RouteAsker(options.routes);
     this.#walks = new SharedWalks({
       clock: options.clock,
       read: (route, signal) => this.#read(route, signal),
-      onListed: ({ connectorKey }, { tookMs }) => this.#budgets.note(connectorKey, tookMs, options.listBudgetMs),
+      onListed: (route, { listing, tookMs, wasMissed, before }) => {
+        this.#budgets.note(route.connectorKey, tookMs, options.listBudgetMs);
+        const isOther = before !== undefined && before.digest !== listing.digest;
+        if (wasMissed || isOther) onNews(route);
+      },
       onLateFailure: (route, error) => options.reach.onFailure(route, error),
     });
   }
@@ -120,7 +131,7 @@ export class EntryLister<Entry extends JsonObject> {
   }
 
   #list(route: Route<RemoteMcpClient>, binding: Binding, signal: AbortSignal): Promise<EntriesOfRoute> {
-    const limitMs = this.#budgets.of(route.connectorKey, this.#options.listBudgetMs);
+    const limitMs = this.#budgets.of(route.connectorKey, this.#options.listBudgetMs, this.#walks.isSilent(route));
     return this.#walks.list(route, { binding, signal, limitMs, option: "listBudgetMs" });
   }
 
@@ -157,10 +168,10 @@ export class EntryLister<Entry extends JsonObject> {
     try {
       const walked = await walkEntries(route.client, this.#kind.list, { signal, clock, timeoutMs: WALK_TIMEOUT_MS });
       this.#tell(route, walked.diagnostics);
-      const listing = entriesOfRoute(walked);
+      const listing = entriesOfRoute(walked, (name) => this.admits(route.connectorKey, name));
       const before = this.newest(route);
       // One that says the same is kept as it is, so that nothing is held twice.
-      return before?.digest === listing.digest ? before : listing;
+      return before?.wholeDigest === listing.wholeDigest ? before : listing;
     } catch (error) {
       // A server that has no such list has nothing to list.
       const hasNone = isRemoteConnectorError(error, "peer_error") && error.details.rpcCode === RpcCode.methodNotFound;
@@ -178,24 +189,36 @@ export class EntryLister<Entry extends JsonObject> {
   }
 }
 
-function entriesOfRoute({ definitions, duplicates, diagnostics }: WalkedEntries): EntriesOfRoute {
-  const hash = createHash("sha256");
+function entriesOfRoute(
+  { definitions, duplicates, diagnostics }: WalkedEntries,
+  isShown: (name: string) => boolean = () => true,
+): EntriesOfRoute {
+  const shown = createHash("sha256");
+  const hidden = createHash("sha256");
   let bytes = 0;
+  let count = 0;
   // JSON holds no NUL, so that nothing can be moved from one definition to the next.
   for (const [name, definition] of definitions) {
+    const mark = duplicates.has(name) ? "\0\0" : "\0";
     bytes += definition.byteLength;
-    hash.update(definition).update(duplicates.has(name) ? "\0\0" : "\0");
+    const isHere = isShown(name);
+    if (isHere) count += 1;
+    (isHere ? shown : hidden).update(definition).update(mark);
   }
+  const digest = count === 0 ? "" : shown.digest("base64url");
   return {
     definitions,
     duplicates,
     diagnostics,
     bytes,
-    digest: definitions.size === 0 ? "" : hash.digest("base64url"),
+    digest,
+    wholeDigest: `${digest} ${hidden.digest("base64url")}`,
   };
 }
 
 const NOTHING = entriesOfRoute({ definitions: new Map(), duplicates: new Set(), diagnostics: [] });
+
+function nothingToTell(): void {}
 
 function nothing(): readonly MissingConnector[] {
   return [];

@@ -2,8 +2,7 @@ import type { JsonObject } from "../../protocol/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
 import type { Binding } from "../local-server/index.js";
 import type { PublicationChange, Route } from "../routes/index.js";
-import type { EntryLister } from "./entry-lister.js";
-import type { View } from "./given-views.js";
+import type { EntryLister, ListedByAll } from "./entry-lister.js";
 import { type ListeningAgents, ListNews } from "./list-news.js";
 import { isOpenFor, type OptInCapability } from "./open-connectors.js";
 import type { AggregatedDirectoryOptions } from "./ports.js";
@@ -32,9 +31,23 @@ export class EntryNews<Entry extends JsonObject> {
     });
   }
 
-  /** What a binding is given now. */
-  given(binding: Binding, view: View): void {
-    this.#news.given(binding, view);
+  /** A binding asks for its list now. The returned function says what it is given. */
+  giving(binding: Binding): (listed: ListedByAll) => void {
+    const give = this.#news.giving(binding);
+    return ({ parts, leftOut, view }) => {
+      give(view);
+      const { lister, options } = this.#parts;
+      // What was given can be older than what is known by now, if the news of that came between.
+      for (const { route, listing } of [...parts, ...leftOut]) {
+        const isNewest = options.routes.isCurrent(route) && lister.valid(route) === listing;
+        if (!isNewest) this.#news.note(route.scope, route.connectorKey, false);
+      }
+    };
+  }
+
+  /** What the route lists is another than before, or is there for those who gave it up. */
+  hasListed({ scope, connectorKey }: Route<RemoteMcpClient>): void {
+    this.#news.note(scope, connectorKey, this.#parts.tellsAll);
   }
 
   /** The route's list did change (`isCertain`), or may have. */
@@ -64,12 +77,7 @@ export class EntryNews<Entry extends JsonObject> {
     const route = options.routes.current(connectorKey);
     const isThere = route !== undefined && scopes.includes(route.scope);
     if (!isThere || !isOpenFor(options.reach, connectorKey, capability)) return digest !== "";
-    try {
-      const listing = lister.valid(route) ?? (await lister.listOne(route, route.signal));
-      return listing.digest !== digest;
-    } catch {
-      // What can't be known now is no difference.
-      return false;
-    }
+    const listing = lister.valid(route) ?? (await lister.listOne(route, route.signal));
+    return listing.digest !== digest;
   }
 }

@@ -14,16 +14,18 @@ interface Shown<T> {
   readonly all: T;
 }
 
+const MAX_OWNERS = 64;
+
 /**
  * Which connectors showed which resources to one binding. A URI that connectors showed, in a list or in a result, is theirs,
  * whatever the templates of others say; templates speak for URIs that nobody showed.
  *
  * It remembers at most `limit` URIs of results, as many of lists, and as many templates. What was shown longest ago goes
- * first: of results a URI, of lists all that a connector listed.
+ * first: of results a URI, of lists all that a connector listed. Of a URI of results it remembers 64 owners.
  */
 export class OwnerTable {
   readonly #limit: number;
-  /** The owners of each URI by their ids; the one shown longest ago first. */
+  /** The owners of each URI by their ids; of both, the one that was shown longest ago first. */
   readonly #seen = new Map<string, Map<string, ResourceOwner>>();
   /** By the owner's id; the one listed longest ago first. */
   readonly #listed = new Map<string, Shown<ReadonlySet<string>>>();
@@ -36,13 +38,29 @@ export class OwnerTable {
   /** Remembers a resource that a connector showed in a result. */
   see(owner: ResourceOwner, uri: string): void {
     const owners = this.#seen.get(uri) ?? new Map<string, ResourceOwner>();
-    owners.set(ownerId(owner), owner);
+    const id = ownerId(owner);
+    owners.delete(id);
+    owners.set(id, owner);
+    for (const first of owners.keys()) {
+      if (owners.size <= MAX_OWNERS) break;
+      owners.delete(first);
+    }
     this.#seen.delete(uri);
     this.#seen.set(uri, owners);
     for (const oldest of this.#seen.keys()) {
       if (this.#seen.size <= this.#limit) break;
       this.#seen.delete(oldest);
     }
+  }
+
+  /** The connector says that it has no such resource: neither what it showed nor what it listed before counts for that. */
+  forget(owner: ResourceOwner, uri: string): void {
+    const id = ownerId(owner);
+    const owners = this.#seen.get(uri);
+    owners?.delete(id);
+    if (owners?.size === 0) this.#seen.delete(uri);
+    // The set is shared with others, and an old one: the next question reads the list anew.
+    if (this.#listed.get(id)?.all.has(uri) === true) this.#listed.delete(id);
   }
 
   /** Remembers all resources that a connector lists, in the place of those that it listed before. The set is not copied. */

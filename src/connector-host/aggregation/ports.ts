@@ -1,9 +1,10 @@
 import type { Diagnostic } from "../../protocol/index.js";
+import type { SchemaCheck } from "../../protocol/json-schema/index.js";
 import type { Clock } from "../../transport/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
 import type { Binding } from "../local-server/index.js";
-import type { NameDiagnostic, NamespaceTable } from "../naming/index.js";
-import type { Route, RouteTable } from "../routes/index.js";
+import type { NameDiagnostic, NamespaceTable, ToolIdentity } from "../naming/index.js";
+import type { AdmissionPins, Route, RouteTable } from "../routes/index.js";
 
 /** What a connector is opened for, and how its lists are made. */
 export interface ConnectorTraits {
@@ -19,8 +20,37 @@ export interface ConnectorTraits {
   readonly settingsDigest?: string | undefined;
 }
 
+/** What may be done with tools. Asked for each tool of a list and at each call: every answer is a look-up. */
+export interface ToolAccess {
+  /** `off`: neither listed nor called. `ask`: listed, and each call needs an approval. By the name that its server has for it. */
+  ofTool(connectorKey: string, nativeName: string): "off" | "ask" | "allow";
+  /** Whether any tool of the connector may be called. */
+  mayHoldTools(connectorKey: string): boolean;
+  /** Another number after each change of what the above say of the connector; `undefined` for one that is not there. */
+  version(connectorKey: string): number | undefined;
+  /** What must still hold when a call is sent that was allowed now. */
+  pins(connectorKey: string): AdmissionPins | undefined;
+}
+
+/** Why a list leaves a tool out. */
+export type ListDiagnostic =
+  | NameDiagnostic
+  /** Its `inputSchema` is not of type `object`: agents refuse a whole list for one that is not. */
+  | { readonly kind: "unusable_schema"; readonly tool: ToolIdentity }
+  /** There are more than a connector may have. Those after the first `kept` are not there. */
+  | {
+      readonly kind: "too_many_tools";
+      readonly connectorKey: string;
+      readonly kept: number;
+      readonly leftOut: number;
+    }
+  /** Its `inputSchema` breaks its own dialect, at a JSON pointer. */
+  | { readonly kind: "broken_schema"; readonly tool: ToolIdentity; readonly path: string; readonly reason: string };
+
 /** What the directory asks of the host. */
 export interface Reach {
+  /** Who may call what. Left out: every tool may be called. */
+  readonly access?: ToolAccess | undefined;
   /**
    * The scopes that a binding reaches: that of its account while its login lasts, and that of the device. Empty: nothing any
    * more.
@@ -53,8 +83,8 @@ export interface Reach {
   onFailure(route: Route<RemoteMcpClient>, error: unknown): void;
   /** Told when a list leaves a route's connector out that the one before had, with why; `undefined`: lists have it again. */
   onOmission?(route: Route<RemoteMcpClient>, reason: string | undefined): void;
-  /** Told which tools of a connector are left out for their names, whenever that changes. */
-  onNameDiagnostics?(connectorKey: string, diagnostics: readonly NameDiagnostic[]): void;
+  /** Told which tools of a connector are left out, whenever that changes. */
+  onNameDiagnostics?(connectorKey: string, diagnostics: readonly ListDiagnostic[]): void;
 }
 
 export interface MissingConnector {
@@ -86,6 +116,8 @@ export interface AggregatedDirectoryOptions {
   readonly contracts: "reread" | "last_list";
   /** Bytes of all definitions in one list. The connectors with the largest lists are left out first. */
   readonly maxListBytes: number;
+  /** Tools whose schema it finds fault with are left out. Left out: none is. */
+  readonly checkSchema?: SchemaCheck | undefined;
   /** From 0 up to 1: pauses between streams to a server are random in part. */
   readonly random: () => number;
 }

@@ -27,6 +27,8 @@ export class ResourceFeed {
   readonly #listeners = new Set<() => void>();
   #subscription: UpstreamSubscription | undefined;
   #wasOpen = false;
+  /** When the subscription was opened; `undefined` while it is not. */
+  #openedAt: number | undefined;
   #failures = 0;
   #stopPause: (() => void) | undefined;
   #isClosed = false;
@@ -88,7 +90,7 @@ export class ResourceFeed {
   }
 
   #onOpen(): void {
-    this.#failures = 0;
+    this.#openedAt = this.#options.clock.now();
     if (this.#wasOpen) this.#tell();
     this.#wasOpen = true;
     this.#opened();
@@ -96,6 +98,7 @@ export class ResourceFeed {
 
   /** It ended, and nobody here ended it. */
   #onEnd(route: Route<RemoteMcpClient>, failure: unknown): void {
+    const openedAt = this.#openedAt;
     this.#leave();
     const { clock, currentRoute, onRefused, reach } = this.#options;
     // A route that was withdrawn has a successor, which comes with its publication, or none.
@@ -108,6 +111,9 @@ export class ResourceFeed {
       this.#refused(failure === undefined ? noSubscriptions() : refusalOf(failure));
       return onRefused();
     }
+    // One that is open again at once and ends at once would have its listeners read forever.
+    const hasLasted = openedAt !== undefined && clock.now() - openedAt >= LONGEST_PAUSE_MS;
+    if (hasLasted) this.#failures = 0;
     const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#failures);
     this.#failures += 1;
     this.#stopPause = clock.schedule(pauseMs, () => {
@@ -119,6 +125,7 @@ export class ResourceFeed {
   #leave(): void {
     this.#stopPause?.();
     this.#stopPause = undefined;
+    this.#openedAt = undefined;
     const subscription = this.#subscription;
     this.#subscription = undefined;
     subscription?.close();

@@ -1,6 +1,8 @@
 import { RemoteConnectorError } from "../../errors.js";
 import { type Resource, type ResourceTemplate, RpcCode, shownUri } from "../../protocol/index.js";
+import type { RemoteMcpClient } from "../factories/index.js";
 import type { Binding } from "../local-server/index.js";
+import type { Route } from "../routes/index.js";
 import type { EntryLister, ListedByAll } from "./entry-lister.js";
 import { isAdmitted, isOpenFor } from "./open-connectors.js";
 import { OwnerTable, type OwnerTest, type ResourceOwner } from "./owner-table.js";
@@ -67,6 +69,11 @@ export class ResourceOwners {
   noteResult(binding: Binding, { route, result }: RouteAnswer): void {
     if (!isOpenFor(this.#parts.options.reach, route.connectorKey, "resources")) return;
     for (const uri of seenResources(result)) this.#tableOf(binding).see(ownerOf(route), uri);
+  }
+
+  /** The route's connector was asked for a resource and does not have it: who does is to be found out anew. */
+  noteMissing(binding: Binding, route: Route<RemoteMcpClient>, uri: string): void {
+    this.#tableOf(binding).forget(ownerOf(route), uri);
   }
 
   /**

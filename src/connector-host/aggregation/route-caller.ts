@@ -2,7 +2,7 @@ import { type Delivery, deliveryOf, isRemoteConnectorError, RemoteConnectorError
 import type { DetailedResult, JsonObject, RequestOptions, WithDetail } from "../../protocol/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
 import type { ForwardedRequest, UpstreamAnswer } from "../local-server/index.js";
-import { createAdmitter, type Route } from "../routes/index.js";
+import { type AdmissionPins, createAdmitter, type Route } from "../routes/index.js";
 import { joinRevocation } from "./join-signals.js";
 import type { AggregatedDirectoryOptions } from "./ports.js";
 import { successorOf } from "./route-listings.js";
@@ -35,7 +35,7 @@ export class RouteCaller {
 
   /**
    * Makes a request over a route or, if it was replaced, over its successor. One of which nothing was sent when its route was
-   * replaced goes to the successor, once.
+   * replaced goes to the successor, once. It is not sent (`not_admitted`) when `pins` say that it was allowed by what holds no more.
    *
    * Rejects with what the client rejects with, and with `cancelled` (`route_withdrawn`), with its own verdict, when the route
    * was withdrawn meanwhile.
@@ -44,15 +44,16 @@ export class RouteCaller {
     found: Route<RemoteMcpClient>,
     request: ForwardedRequest,
     make: MakeRequest<T>,
+    pins?: AdmissionPins,
   ): Promise<RouteAnswer<T>> {
     const route = found.state === "open" ? found : (this.#currentOf(found) ?? found);
     try {
-      return await this.#callOver(route, request, make);
+      return await this.#callOver(route, request, make, pins);
     } catch (error) {
       const successor = successorOf(route, this.#options.routes);
       const wasSent = !isRemoteConnectorError(error) || error.delivery !== "not_sent";
       if (successor === undefined || wasSent || request.signal.aborted) throw error;
-      return await this.#callOver(successor, request, make);
+      return await this.#callOver(successor, request, make, pins);
     }
   }
 
@@ -60,6 +61,7 @@ export class RouteCaller {
     route: Route<RemoteMcpClient>,
     request: ForwardedRequest,
     make: MakeRequest<T>,
+    pins: AdmissionPins | undefined,
   ): Promise<RouteAnswer<T>> {
     const { reach, routes, clock } = this.#options;
     const { meta, logLevel, onProgress, onNotification } = request;
@@ -69,7 +71,7 @@ export class RouteCaller {
     try {
       answer = make(route.client, {
         detail: true,
-        admit: createAdmitter(routes, route),
+        admit: createAdmitter(routes, route, pins),
         signal: joined.signal,
         totalTimeoutMs: Math.max(1, request.deadline - clock.now()),
         meta,

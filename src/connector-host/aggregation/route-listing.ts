@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { ToolContract } from "../../protocol/index.js";
 import { changeMembers } from "../../serving/index.js";
-import { buildNameTable, type NameDiagnostic, type NamespaceTable } from "../naming/index.js";
+import { buildNameTable, type NamespaceTable } from "../naming/index.js";
+import type { ListDiagnostic } from "./ports.js";
 
 /** A tool of a connector, ready to be shown and called. */
 export interface ListedTool {
@@ -19,8 +20,8 @@ export interface RouteListing {
   readonly bytes: number;
   /** The same for listings that agents can't tell apart; `""` for an empty one. */
   readonly digest: string;
-  /** What was left out for its name. */
-  readonly diagnostics: readonly NameDiagnostic[];
+  /** What was left out. */
+  readonly diagnostics: readonly ListDiagnostic[];
 }
 
 /** A tool as its server lists it. */
@@ -31,12 +32,12 @@ export interface NativeTool {
   readonly definition: Uint8Array;
 }
 
-/** Names what a connector lists. `leftOut`: what was left out for its name before. Pure. */
+/** Names what a connector lists. `leftOut`: what was left out before. Pure. */
 export function nameListing(
   namespaces: NamespaceTable,
   connectorKey: string,
   native: readonly NativeTool[],
-  leftOut: readonly NameDiagnostic[] = [],
+  leftOut: readonly ListDiagnostic[] = [],
 ): RouteListing {
   const identified = native.map((tool) => ({ connectorKey, ...tool }));
   const { entries, diagnostics } = buildNameTable(namespaces, identified);

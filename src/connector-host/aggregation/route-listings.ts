@@ -1,10 +1,12 @@
 import type { ToolContract } from "../../protocol/index.js";
+import type { SchemaCheck } from "../../protocol/json-schema/index.js";
 import type { Clock } from "../../transport/index.js";
 import { checkToolList, type ToolListDiagnostic } from "../activation/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
-import { buildNameTable, type NameDiagnostic, type NamespaceTable } from "../naming/index.js";
+import { buildNameTable, type NamespaceTable } from "../naming/index.js";
 import type { Route, RouteTable } from "../routes/index.js";
 import { ListBudgets } from "./list-budgets.js";
+import type { ListDiagnostic } from "./ports.js";
 import { nameListing, type NativeTool, type RouteListing } from "./route-listing.js";
 import { type Listed, SharedWalks, type WalkReader } from "./shared-walks.js";
 
@@ -13,6 +15,7 @@ export interface RouteListingsOptions {
   readonly namespaces: NamespaceTable;
   /** How long a list waits for one connector that was not late before, in milliseconds. */
   readonly listBudgetMs: number;
+  readonly checkSchema?: SchemaCheck | undefined;
   readonly onListed: (route: Route<RemoteMcpClient>, listed: Listed<RouteListing>) => void;
   readonly onLateFailure: (route: Route<RemoteMcpClient>, error: unknown) => void;
 }
@@ -71,13 +74,18 @@ export class RouteListings {
     return this.valid(route)?.tools ?? (this.#walks.isUntouched(route) ? this.#activatedWith(route) : undefined);
   }
 
+  /** Whether something says that the list changed since it was read last. */
+  isOutdated(route: Route<RemoteMcpClient>): boolean {
+    return this.#walks.isOutdated(route);
+  }
+
   invalidate(route: Route<RemoteMcpClient>): void {
     this.#walks.invalidate(route);
   }
 
   /** What the route lists now, within its budget. Rejects with `timeout`, the signal's reason, and what the client rejects with. */
   list(route: Route<RemoteMcpClient>, reader: ListReader): Promise<RouteListing> {
-    const limitMs = this.#budgets.of(route.connectorKey, this.#options.listBudgetMs);
+    const limitMs = this.#budgets.of(route.connectorKey, this.#options.listBudgetMs, this.#walks.isSilent(route));
     return this.#walks.list(route, { ...reader, limitMs, option: "listBudgetMs" });
   }
 
@@ -100,13 +108,13 @@ export class RouteListings {
   async #read(route: Route<RemoteMcpClient>, signal: AbortSignal): Promise<RouteListing> {
     const listed = await route.client.listAllTools({ signal, totalTimeoutMs: WALK_TIMEOUT_MS, definitions: true });
     const { connectorKey } = route;
-    const { tools, diagnostics } = checkToolList(listed, MAX_TOOLS);
+    const { tools, diagnostics } = checkToolList(listed, MAX_TOOLS, this.#options.checkSchema);
     const native: NativeTool[] = [];
     for (const [nativeName, { contract }] of tools) {
       const definition = listed.definitions.get(nativeName);
       if (definition !== undefined) native.push({ nativeName, contract, definition });
     }
-    const leftOut = diagnostics.flatMap((diagnostic) => nameFault(connectorKey, diagnostic));
+    const leftOut = diagnostics.flatMap((diagnostic) => listFault(connectorKey, diagnostic));
     const listing = nameListing(this.#options.namespaces, connectorKey, native, leftOut);
     const before = this.newest(route);
     // One that says the same is kept as it is, so that nothing is held twice.
@@ -119,12 +127,13 @@ function hasFaults({ diagnostics }: RouteListing): boolean {
   return diagnostics.length > 0;
 }
 
-/** What of a list was left out for its name. */
-function nameFault(connectorKey: string, diagnostic: ToolListDiagnostic): NameDiagnostic[] {
-  const isDuplicate = diagnostic.kind === "duplicate_tool";
-  if (!isDuplicate && diagnostic.kind !== "unusable_name") return [];
+/** What of a list was left out. What was only tolerated is for the activation to tell. */
+function listFault(connectorKey: string, diagnostic: ToolListDiagnostic): ListDiagnostic[] {
+  if (diagnostic.kind === "tolerated") return [];
+  if (diagnostic.kind === "too_many_tools") return [{ ...diagnostic, connectorKey }];
   const tool = { connectorKey, nativeName: diagnostic.tool };
-  return [isDuplicate ? { kind: "repeated_tool", tool } : { kind: "unnamable_tool", tool }];
+  if (diagnostic.kind === "duplicate_tool") return [{ kind: "repeated_tool", tool }];
+  return [diagnostic.kind === "unusable_name" ? { kind: "unnamable_tool", tool } : { ...diagnostic, tool }];
 }
 
 /** The route that replaced this one, if one did. */

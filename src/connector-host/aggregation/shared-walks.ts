@@ -11,7 +11,7 @@ export interface SharedWalksOptions<Listing> {
   readonly clock: Clock;
   /** Reads what the route lists now. Ends with the signal, and by itself. */
   readonly read: (route: Route<RemoteMcpClient>, signal: AbortSignal) => Promise<Listing>;
-  /** A walk brought a list. Must not throw. */
+  /** A walk brought a list, and none that began after it did before. Must not throw. */
   readonly onListed: (route: Route<RemoteMcpClient>, listed: Listed<Listing>) => void;
   /** A walk failed for which nobody waited any more. Must not throw. */
   readonly onLateFailure: (route: Route<RemoteMcpClient>, error: unknown) => void;
@@ -23,8 +23,8 @@ export interface Listed<Listing> {
   readonly tookMs: number;
   /** Somebody had given it up, and gets it when asking again. */
   readonly wasMissed: boolean;
-  /** It is another than the one before, by identity. */
-  readonly isOther: boolean;
+  /** What the one before brought. */
+  readonly before: Listing | undefined;
 }
 
 /** One who waits for a list. */
@@ -63,6 +63,8 @@ interface RouteState<Listing> {
   walk: Walk<Listing> | undefined;
   newest: Known<Listing> | undefined;
   kept: Kept | undefined;
+  /** The last reading that ended had no answer. */
+  isSilent: boolean;
 }
 
 /** How long a walk that ended late is kept for those who missed it. */
@@ -101,6 +103,17 @@ export class SharedWalks<Listing> {
     return state === undefined || (state.mark === 0 && state.newest === undefined);
   }
 
+  /** Whether something was invalidated since the walk began that brought the last list, or, before the first, since there is the route. */
+  isOutdated(route: Route<RemoteMcpClient>): boolean {
+    const state = this.#states.get(route);
+    return state !== undefined && state.mark !== (state.newest?.mark ?? 0);
+  }
+
+  /** Whether the route was read last until the time for that was over, and nothing came. */
+  isSilent(route: Route<RemoteMcpClient>): boolean {
+    return this.#states.get(route)?.isSilent ?? false;
+  }
+
   /** The route's list may have changed: from now on no walk is joined that runs, and what is kept is dropped. */
   invalidate(route: Route<RemoteMcpClient>): void {
     const state = this.#stateOf(route);
@@ -112,6 +125,8 @@ export class SharedWalks<Listing> {
   async list(route: Route<RemoteMcpClient>, reader: WalkReader): Promise<Listing> {
     const { clock } = this.#options;
     const { binding, option, signal } = reader;
+    // Nobody is asked for somebody who has left.
+    signal.throwIfAborted();
     const state = this.#stateOf(route);
     const kept = binding && this.#takeKept(state, binding);
     if (kept !== undefined) return kept;
@@ -185,14 +200,14 @@ export class SharedWalks<Listing> {
     // Nobody waits any more, or another reading came first.
     if (walk.controller.signal.aborted) return;
     const now = clock.now();
-    const isOther = state.newest !== undefined && state.newest.listing !== listing;
-    const isNewest = state.newest === undefined || state.newest.mark <= walk.mark;
-    const wasMissed = walk.missedBy.size > 0 && walk.mark === state.mark && isNewest;
-    if (isNewest) {
+    state.isSilent = false;
+    const before = state.newest;
+    if (before === undefined || before.mark <= walk.mark) {
+      const wasMissed = walk.missedBy.size > 0 && walk.mark === state.mark;
       state.newest = { listing, mark: walk.mark };
       state.kept = wasMissed ? { until: now + KEPT_MS, owedTo: walk.missedBy } : undefined;
+      onListed(route, { listing, tookMs: now - startedAt, wasMissed, before: before?.listing });
     }
-    onListed(route, { listing, tookMs: now - startedAt, wasMissed, isOther });
     for (const reading of walk.readings) reading.resolve(listing);
     walk.controller.abort();
   }
@@ -203,11 +218,16 @@ export class SharedWalks<Listing> {
     walk: Walk<Listing>,
     { reading, error }: { readonly reading: WalkReading<Listing>; readonly error: unknown },
   ): void {
-    reading.reject(error);
     walk.readings.splice(walk.readings.indexOf(reading), 1);
-    if (walk.readings.length === 0 && state.walk === walk) state.walk = undefined;
-    // Those who wait hear of it themselves.
+    const [other] = walk.readings;
+    if (other === undefined) reading.reject(error);
+    // Whoever waits for it gets what the other one brings.
+    else other.listing.then(reading.resolve, reading.reject);
     const isEnded = route.signal.aborted || walk.controller.signal.aborted;
+    if (walk.readings.length === 0 && state.walk === walk) state.walk = undefined;
+    // Where lists come often, there is always another reading: each of them counts.
+    if (!isEnded) state.isSilent = isRemoteConnectorError(error, "timeout");
+    // Those who wait hear of it themselves.
     const isUnheard = walk.readers === 0 && walk.missedBy.size > 0 && !isEnded;
     if (isUnheard) this.#options.onLateFailure(route, error);
   }
@@ -215,7 +235,7 @@ export class SharedWalks<Listing> {
   #stateOf(route: Route<RemoteMcpClient>): RouteState<Listing> {
     let state = this.#states.get(route);
     if (state === undefined) {
-      state = { mark: 0, walk: undefined, newest: undefined, kept: undefined };
+      state = { mark: 0, walk: undefined, newest: undefined, kept: undefined, isSilent: false };
       this.#states.set(route, state);
     }
     return state;

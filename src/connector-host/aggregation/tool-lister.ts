@@ -14,14 +14,16 @@ export interface ToolListerOptions extends Pick<
   "maxListBytes" | "namespaces" | "reach" | "routes"
 > {
   readonly reports: ListReports;
-  /** Whether the connector is opened for tools. */
+  /** Whether the connector is opened for tools, and any of them may be called. */
   readonly hasTools: (connectorKey: string) => boolean;
   /** What a route is listed with: live, or from its catalog. Rejects as `RouteListings.list` does. */
   readonly listRoute: (route: Route<RemoteMcpClient>, reader: ListReader) => Promise<RouteListing>;
   /** What is known of a connector that should run and has no route. */
   readonly lastListing: (scopes: readonly string[], connectorKey: string) => RouteListing | undefined;
-  /** A binding is given this list. `asked`: which routes gave its parts. */
-  readonly onGiven: (binding: Binding, view: View, asked: readonly ListedRoute[]) => void;
+  /** What of a connector's listing agents may see. */
+  readonly permitted: (connectorKey: string, listing: RouteListing) => RouteListing;
+  /** A binding asks for its list. The returned function is told what it is given; `asked`: which routes gave its parts. */
+  readonly giving: (binding: Binding) => (view: View, asked: readonly ListedRoute[]) => void;
 }
 
 /** What a route was listed with. */
@@ -60,7 +62,8 @@ export class ToolLister {
    * withdrawn meanwhile is not there. Rejects, with the first failure, only when every route failed.
    */
   async list(binding: Binding, signal: AbortSignal): Promise<ToolListing> {
-    const { reach, maxListBytes, onGiven } = this.#options;
+    const { reach, maxListBytes, permitted } = this.#options;
+    const give = this.#options.giving(binding);
     const scopes = reach.scopesOf(binding);
     const outcomes = await this.#askAll(binding, scopes, signal);
     // What is missing is worth a word, and not the whole list.
@@ -69,13 +72,16 @@ export class ToolLister {
     const left = reach.scopesOf(binding);
     if (scopes.some((scope) => !left.includes(scope))) return this.list(binding, signal);
     const { listed, omitted, failures } = this.#gather(outcomes);
-    const parts: Part[] = listed.map(({ route, listing }) => ({ connectorKey: route.connectorKey, listing }));
+    const parts: Part[] = listed.map(({ route: { connectorKey }, listing }) => ({
+      connectorKey,
+      listing: permitted(connectorKey, listing),
+    }));
     const stale = this.#addStale(scopes, missing, parts, omitted);
     if (failures.length > 0 && parts.length === 0) throw failures[0];
     const { kept, leftOut } = fitListings(parts, maxListBytes);
     for (const { connectorKey } of leftOut) omitted.push({ connectorKey, reason: TOO_LARGE });
     this.#report(listed, new Set(leftOut.map(({ connectorKey }) => connectorKey)));
-    onGiven(binding, viewOf(parts), listed);
+    give(viewOf(parts), listed);
     return { tools: this.#toolsOf(kept), omitted: omitted.sort(byKey), stale };
   }
 
@@ -116,10 +122,11 @@ export class ToolLister {
     const listed = new Set(parts.map(({ connectorKey }) => connectorKey));
     for (const { connectorKey, state } of missing) {
       // It came back after it was asked about.
-      if (listed.has(connectorKey) || !this.#options.hasTools(connectorKey)) continue;
-      const listing = this.#options.lastListing(scopes, connectorKey);
+      const { hasTools, lastListing, permitted } = this.#options;
+      if (listed.has(connectorKey) || !hasTools(connectorKey)) continue;
+      const listing = lastListing(scopes, connectorKey);
       (listing === undefined ? omitted : stale).push({ connectorKey, reason: state });
-      if (listing !== undefined) parts.push({ connectorKey, listing });
+      if (listing !== undefined) parts.push({ connectorKey, listing: permitted(connectorKey, listing) });
     }
     return stale;
   }

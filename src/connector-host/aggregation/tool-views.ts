@@ -6,6 +6,7 @@ import type { ConnectorInstructions } from "./join-instructions.js";
 import { type ListeningAgents, ListNews } from "./list-news.js";
 import { ListReports } from "./list-reports.js";
 import type { AggregatedDirectoryOptions, ConnectorTraits } from "./ports.js";
+import { PermittedListings } from "./permitted-listings.js";
 import { nameListing, type NativeTool, type RouteListing } from "./route-listing.js";
 import { type CallableTool, type ListReader, RouteListings } from "./route-listings.js";
 import type { Listed } from "./shared-walks.js";
@@ -26,6 +27,7 @@ export class ToolViews {
   readonly #listings: RouteListings;
   readonly #catalogs: Catalogs;
   readonly #reports: ListReports;
+  readonly #permitted: PermittedListings;
   readonly #lister: ToolLister;
   readonly #news: ListNews;
   /** The routes whose catalog is being read anew. */
@@ -41,15 +43,20 @@ export class ToolViews {
       onListed: (route, listed) => this.#onListed(route, listed),
       onLateFailure: (route, error) => reach.onFailure(route, error),
     });
+    this.#permitted = new PermittedListings(reach.access);
     this.#lister = new ToolLister({
       ...options,
       reports: this.#reports,
-      hasTools: (key) => this.hasTools(key),
+      hasTools: (key) => this.hasTools(key) && this.#mayHoldTools(key),
       listRoute: (route, reader) => this.#listRoute(route, reader),
       lastListing: (scopes, key) => this.#catalogs.find(scopes, key)?.listing,
-      onGiven: (binding, view, asked) => {
-        this.#news.given(binding, view);
-        for (const given of asked) this.#noteOlder(given);
+      permitted: (key, listing) => this.#permitted.of(key, listing),
+      giving: (binding) => {
+        const give = this.#news.giving(binding);
+        return (view, asked) => {
+          give(view);
+          for (const given of asked) this.#noteOlder(given);
+        };
       },
     });
     this.#news = new ListNews({
@@ -77,6 +84,11 @@ export class ToolViews {
     if (traitsOf(route.connectorKey).contracts === "last_list")
       return this.#listings.lastValid(route)?.get(exposedName);
     return isCovered(route) ? this.#listings.valid(route)?.tools.get(exposedName) : undefined;
+  }
+
+  /** The tool's own name by the last list, however old that is. */
+  nativeName(route: Route<RemoteMcpClient>, exposedName: string): string | undefined {
+    return this.#listings.last(route).get(exposedName)?.nativeName;
   }
 
   /** The tool that a call is made with, as its server lists it now or, where the last list will do, listed it last. Rejects as `relist`. */
@@ -117,6 +129,12 @@ export class ToolViews {
     this.#news.note(route.scope, route.connectorKey, false);
   }
 
+  /** Tools of the connector came into lists, or went out of them, by what may be done with them. */
+  onPermissionChange(connectorKey: string): void {
+    const scope = this.#options.routes.current(connectorKey)?.scope ?? this.#catalogs.scopeOf(connectorKey);
+    if (scope !== undefined) this.#news.note(scope, connectorKey, true);
+  }
+
   onPublication(changes: readonly PublicationChange<RemoteMcpClient>[]): void {
     for (const { connectorKey, previous, current } of changes) {
       if (current === undefined) this.#reports.forget(connectorKey);
@@ -136,7 +154,8 @@ export class ToolViews {
   *instructions(scopes: readonly string[]): Generator<ConnectorInstructions, void, undefined> {
     for (const { connectorKey, scope, discovered } of this.#options.routes.list()) {
       const text = discovered?.instructions;
-      if (typeof text === "string" && scopes.includes(scope)) yield { connectorKey, text };
+      const isShown = scopes.includes(scope) && this.#isUsable(connectorKey);
+      if (typeof text === "string" && isShown) yield { connectorKey, text };
     }
   }
 
@@ -152,8 +171,9 @@ export class ToolViews {
   async #listRoute(route: Route<RemoteMcpClient>, reader: ListReader): Promise<RouteListing> {
     const catalog = this.#isCatalog(route) ? this.#catalogs.of(route) : undefined;
     if (catalog === undefined) return this.#listings.list(route, reader);
-    const isOld = this.#options.clock.now() - catalog.fetchedAt >= CATALOG_MS;
-    if (isOld && !this.#options.isCovered(route)) this.#refresh(route);
+    const { clock, isCovered } = this.#options;
+    const isOld = clock.now() - catalog.fetchedAt >= CATALOG_MS && !isCovered(route);
+    if (isOld || this.#listings.isOutdated(route)) this.#refresh(route);
     return catalog.listing;
   }
 
@@ -166,6 +186,16 @@ export class ToolViews {
       this.#news.note(route.scope, route.connectorKey, false);
     };
     this.relist(route, route.signal).then(refreshed, () => this.#refreshing.delete(route));
+  }
+
+  #mayHoldTools(connectorKey: string): boolean {
+    return this.#options.reach.access?.mayHoldTools(connectorKey) ?? true;
+  }
+
+  /** Whether agents may have anything of the connector. */
+  #isUsable(connectorKey: string): boolean {
+    const { capabilities } = this.#options.traitsOf(connectorKey);
+    return capabilities.some((capability) => capability !== "tools") || this.#mayHoldTools(connectorKey);
   }
 
   #isCatalog({ connectorKey }: Route<RemoteMcpClient>): boolean {
@@ -182,37 +212,38 @@ export class ToolViews {
     this.#catalogs.publish(route, listing, this.#options.routes.current(route.connectorKey));
   }
 
-  #onListed(route: Route<RemoteMcpClient>, { listing, wasMissed, isOther }: Listed<RouteListing>): void {
-    if (this.#isCatalog(route)) this.#publish(route, listing);
+  #onListed(route: Route<RemoteMcpClient>, { listing, wasMissed, before }: Listed<RouteListing>): void {
+    const isCatalog = this.#isCatalog(route);
+    const known = (isCatalog ? this.#catalogs.of(route)?.listing : undefined) ?? before;
+    if (isCatalog) this.#publish(route, listing);
+    const isOther = known !== undefined && known.digest !== listing.digest;
     if (wasMissed || isOther) this.#news.note(route.scope, route.connectorKey, true);
   }
 
   /** What was given can be older than what is known by now, if the news of that came between. */
   #noteOlder({ route, listing }: ListedRoute): void {
     const isCurrent = this.#options.routes.isCurrent(route);
-    const known = this.#isCatalog(route) ? this.#catalogs.of(route)?.listing : this.#listings.newest(route);
-    const isNewest = known === undefined || known === listing;
+    const catalog = this.#isCatalog(route) ? this.#catalogs.of(route) : undefined;
+    const known = catalog?.listing ?? this.#listings.valid(route);
+    const isNewest = known === listing;
     if (!isCurrent || !isNewest) this.#news.note(route.scope, route.connectorKey, false);
   }
 
   async #differs(scopes: readonly string[], connectorKey: string, digest: string): Promise<boolean> {
     const { reach, routes } = this.#options;
     const route = routes.current(connectorKey);
-    if (!this.hasTools(connectorKey)) return digest !== "";
-    try {
-      if (route !== undefined && scopes.includes(route.scope)) {
-        // That there is a route is known to be new already; what it lists is not worth a walk.
-        if (digest === "" && this.#listings.newest(route) === undefined && route.tools.size > 0) return true;
-        const listing = this.#listings.valid(route) ?? (await this.relist(route, route.signal));
-        return listing.digest !== digest;
-      }
-      const catalog = this.#catalogs.find(scopes, connectorKey);
-      const isMissing = async () => (await reach.missing(scopes)).some((one) => one.connectorKey === connectorKey);
-      const left = catalog !== undefined && (await isMissing()) ? catalog.listing.digest : "";
-      return left !== digest;
-    } catch {
-      return false;
+    if (!this.hasTools(connectorKey) || !this.#mayHoldTools(connectorKey)) return digest !== "";
+    if (route !== undefined && scopes.includes(route.scope)) {
+      // That there is a route is known to be new already; what it lists is not worth a walk.
+      if (digest === "" && this.#listings.newest(route) === undefined && route.tools.size > 0) return true;
+      const listing = this.#listings.valid(route) ?? (await this.relist(route, route.signal));
+      return this.#permitted.of(connectorKey, listing).digest !== digest;
     }
+    const catalog = this.#catalogs.find(scopes, connectorKey);
+    const isMissing = async () => (await reach.missing(scopes)).some((one) => one.connectorKey === connectorKey);
+    const isLeft = catalog !== undefined && (await isMissing());
+    const left = isLeft ? this.#permitted.of(connectorKey, catalog.listing).digest : "";
+    return left !== digest;
   }
 }
 

@@ -1,7 +1,14 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { createLocalServer } from "../../../../src/connector-host/local-server/index.js";
 import { RawAgent } from "../../../support/agent.js";
-import { DirectoryParty, OF_DEVICE, toolsText } from "../../../support/directory-party.js";
+import {
+  bindingOf,
+  ChangingConnector,
+  DirectoryParty,
+  LISTS_CHANGED,
+  OF_DEVICE,
+  toolsText,
+} from "../../../support/directory-party.js";
 import { FakeClock } from "../../../support/fake-clock.js";
 import { Opened } from "../../../support/opened.js";
 
@@ -97,6 +104,23 @@ describe("catalogs", () => {
     party.missing = [{ connectorKey: "a", state: "failed", nextAttemptAt: undefined }];
     party.directory.invalidate("a");
     expect((await party.list()).omitted).toEqual({ a: "failed" });
+  });
+
+  it("H-30 MB-156: one whose server says that it changed is read anew, whoever listens, and not waited for", async () => {
+    const party = await DirectoryParty.start(opened, ["a"]);
+    party.traits.set("a", OF_DEVICE);
+    const connector = new ChangingConnector(party.gateway, "a", "x");
+    await party.publish("a", { discovered: LISTS_CHANGED });
+    await party.list();
+    // Its stream is open for another agent, and for something else.
+    party.listen(bindingOf("other"), "prompts");
+    await expect.poll(() => connector.streams.length, { interval: 5 }).toBe(1);
+    await expect.poll(() => party.list().then(() => party.count("tools/list")), { interval: 5 }).toBe(2);
+    connector.names = ["y"];
+    connector.tell();
+    await expect.poll(async () => (await party.list()).names, { interval: 5 }).toEqual(["a_y"]);
+    await party.list();
+    expect(party.count("tools/list")).toBe(3);
   });
 
   it("H-30 H-18: a call that wakes its connector in vain says what that is at, since when, and when it is tried again", async () => {

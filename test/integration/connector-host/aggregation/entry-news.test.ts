@@ -2,12 +2,14 @@ import { describe, expect, it } from "vitest";
 import { type ListKind, Listeners } from "../../../../src/connector-host/local-server/listeners.js";
 import type { Binding } from "../../../../src/connector-host/local-server/ports.js";
 import {
+  type Answer,
   answerFeed,
   EventFeed,
   messageEvent,
   notificationMessage,
   type ReceivedRequest,
 } from "../../../../src/testing/index.js";
+import { FakeClock } from "../../../support/fake-clock.js";
 import { bindingOf, EntryParty, gives, type Methods, modern, resultOf, serve } from "./entry-parties.js";
 
 const never = new AbortController().signal;
@@ -39,6 +41,30 @@ describe("news of lists beside tools", () => {
     await party.directory.prompts.list(binding, never);
     await party.routes.remove("device", "a", 4);
     await expect.poll(() => heard, { interval: 10 }).toHaveLength(2);
+  });
+
+  it("H-24 H-25: prompts that came too late for a list are told of, and then listed at once", async () => {
+    const clock = new FakeClock();
+    const party = new EntryParty({ a: ["prompts"], slow: ["prompts"] }, { clock });
+    const held: (() => void)[] = [];
+    const answer = resultOf(JSON.stringify({ prompts: [{ name: "p" }] }));
+    const list = () => new Promise<Answer>((resolve) => held.push(() => resolve(answer)));
+    await party.publish("a", await serve(modern(prompts("p"))));
+    await party.publish("slow", await serve(modern({ "prompts/list": list })));
+    const binding = bindingOf();
+    const heard = listening(party, binding, "prompts");
+    const first = party.directory.prompts.list(binding, never);
+    // Nothing but the budget of the slow one is left.
+    const left = () => clock.advance(20).then(() => [held.length, clock.pending]);
+    await expect.poll(left, { interval: 5 }).toEqual([1, 1]);
+    await clock.advance(5_000);
+    expect((await first).omitted).toEqual([{ connectorKey: "slow", reason: "timeout" }]);
+    held[0]?.();
+    await expect
+      .poll(() => clock.advance(40).then(() => heard), { interval: 5 })
+      .toEqual(["notifications/prompts/list_changed"]);
+    expect((await party.directory.prompts.list(binding, never)).entries).toHaveLength(2);
+    expect(held).toHaveLength(1);
   });
 
   it("H-25: of resources and templates: what their server tells is passed on when it is true of what was given", async () => {

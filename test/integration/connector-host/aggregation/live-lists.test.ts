@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { ModernStreamableHTTPClient } from "../../../../src/modern-client/index.js";
 import { FakeClock } from "../../../support/fake-clock.js";
 import { Opened } from "../../../support/opened.js";
 import { type ConnectorCall, working } from "../../../support/scripted-gateway.js";
@@ -75,6 +76,36 @@ describe("live lists", () => {
     expect((await third).names).toEqual(all);
     expect(party.omissions.slice(3)).toEqual(["slower undefined"]);
     expect(told).toHaveLength(1);
+  });
+
+  it("H-24 MB-141: one whose walk ended without an answer costs later lists a second, until it answers", async () => {
+    const clock = new FakeClock();
+    const party = await DirectoryParty.start(opened, ["silent"], { clock, listBudgetMs: 5_000 });
+    const endpoint = `${party.gateway.url}/v1/connectors/silent/mcp`;
+    const clientInfo = { name: "test", version: "1" };
+    // A walk of this one has its end after 300 milliseconds instead of 30 seconds.
+    const client = new ModernStreamableHTTPClient({ endpoint, clientInfo, maxReadRetries: 0, idleTimeoutMs: 300 });
+    await party.publish("silent", { client });
+    const held = holdLists(party, "silent");
+    await clock.advance(100);
+    const budgetOf = async (end: (listing: Promise<unknown>) => Promise<void>): Promise<number> => {
+      const count = held.length + 1;
+      const listing = party.list();
+      const budgetMs = clock.dueInMs;
+      await Promise.all([end(listing), expect.poll(() => held.length, { interval: 5 }).toBe(count)]);
+      return budgetMs;
+    };
+    const silent = (listing: Promise<unknown>) =>
+      expect(listing).rejects.toMatchObject({ code: "timeout", details: { option: "idleTimeoutMs" } });
+    const answers = async (listing: Promise<unknown>): Promise<void> => {
+      const count = held.length;
+      await expect.poll(() => held.length, { interval: 5 }).toBe(count + 1);
+      held.at(-1)?.result(toolsText("echo"));
+      await listing;
+    };
+    expect(await budgetOf(silent)).toBe(5_000);
+    expect(await budgetOf(answers)).toBe(1_000);
+    expect(await budgetOf(answers)).toBe(5_000);
   });
 
   it("H-25: agents share a walk, and one that leaves ends it for nobody", async () => {
@@ -175,6 +206,18 @@ describe("live lists", () => {
     await party.list();
     expect(party.named.at(-1)).toEqual({ connectorKey: "a", diagnostics: [] });
     expect(party.named).toHaveLength(2);
+  });
+
+  it("H-9, H-24: no list is cut without a word: the host is told of what is beyond 512, and of what agents would refuse", async () => {
+    const party = await DirectoryParty.start(opened, ["a"]);
+    const names = Array.from({ length: 514 }, (_, at) => `t${String(at)}`);
+    const broken = '{"name":"broken","inputSchema":{"type":"string"}},';
+    party.gateway.script("a", (call) => call.result(toolsText(...names).replace("[", `[${broken}`)));
+    expect((await party.list()).names).toHaveLength(512);
+    expect(party.named[0]?.diagnostics).toEqual([
+      { kind: "unusable_schema", tool: { connectorKey: "a", nativeName: "broken" } },
+      { kind: "too_many_tools", connectorKey: "a", kept: 512, leftOut: 2 },
+    ]);
   });
 
   it("H-36: what servers tell models is gathered by connector, though they are not asked", async () => {

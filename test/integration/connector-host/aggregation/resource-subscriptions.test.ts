@@ -159,6 +159,18 @@ describe("subscriptions to resources", () => {
     await clock.advance(1);
     await expect.poll(() => one.heard.length, { interval: 5 }).toBe(1);
     expect(timesAsked(server, "subscriptions/listen")).toBe(2);
+    // One that never lasts is opened less and less often, and listeners are told no more often than that.
+    teller.breakOff();
+    await expect.poll(() => party.failures.length, { interval: 5 }).toBe(2);
+    await clock.advance(1_999);
+    expect([timesAsked(server, "subscriptions/listen"), one.heard.length]).toEqual([2, 1]);
+    await clock.advance(1);
+    await expect.poll(() => one.heard.length, { interval: 5 }).toBe(2);
+    await clock.advance(60_000);
+    teller.breakOff();
+    await expect.poll(() => party.failures.length, { interval: 5 }).toBe(3);
+    await clock.advance(1_000);
+    await expect.poll(() => one.heard.length, { interval: 5 }).toBe(3);
     one.leave();
     expect(clock.pending).toBe(0);
   });

@@ -198,7 +198,7 @@ describe("whose a resource is", () => {
     const party = new EntryParty(opened, { clock });
     for (const [key, methods] of Object.entries(servers)) await party.publish(key, await serve(modern(methods)));
     const binding = bindingOf();
-    const read = () => party.directory.resources.read(binding, "x:1", requestOf({}));
+    const read = () => party.directory.resources.read(binding, "x:1", requestOf({ deadline: clock.now() + 60_000 }));
     /** Lets the budget of the silent one pass when the others have answered: it is the only one that is left. */
     const readWithinBudget = async () => {
       await clock.advance(1_000);
@@ -230,6 +230,17 @@ describe("whose a resource is", () => {
     const failure = read("x:2");
     await expect(failure).rejects.toMatchObject({ code: "resource_not_found" });
     await expect(failure).rejects.toThrow(/did not answer: a\./);
+  });
+
+  it("H-28: a connector that has a resource no more is asked for it once, and then who has it", async () => {
+    const missing = () => answerError(-32602, "none", { data: { uri: "x:1" }, status: 200 });
+    const { party, read } = await partyOf({ a: has(["x:1"]), b: has(["y:1"]) });
+    await read("x:1");
+    // The resource has moved.
+    await party.publish("a", await serve(modern(has([], [], { "resources/read": missing }))));
+    await party.publish("b", await serve(modern(has(["x:1"]))));
+    await expect(read("x:1")).rejects.toMatchObject({ code: "resource_not_found", delivery: "answered" });
+    expect(textOf(await read("x:1"))).toContain("x:1");
   });
 
   it("H-18, H-28: an owner without a route is woken for the read", async () => {

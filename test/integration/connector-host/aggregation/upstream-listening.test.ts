@@ -1,11 +1,14 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { FakeClock } from "../../../support/fake-clock.js";
 import { Opened } from "../../../support/opened.js";
+import type { ConnectorCall } from "../../../support/scripted-gateway.js";
 import {
   bindingOf,
   ChangingConnector,
   DirectoryParty,
   LISTS_CHANGED,
   TOOLS_CHANGED,
+  toolsText,
 } from "../../../support/directory-party.js";
 
 const opened = new Opened();
@@ -92,6 +95,29 @@ describe("listening upstream", () => {
     expect(told).toEqual([]);
     await expect.poll(() => told, { timeout: 3_000, interval: 10 }).toEqual([TOOLS_CHANGED]);
     expect(connector.opened).toBe(2);
+  });
+
+  it("H-25: a list that is older than a stream is compared with what the stream's server lists", async () => {
+    const clock = new FakeClock();
+    const party = await DirectoryParty.start(opened, ["a", "b", "slow"], { clock });
+    const connector = new ChangingConnector(party.gateway, "a", "x");
+    await party.publish("a", { discovered: LISTS_CHANGED });
+    const held: ConnectorCall[] = [];
+    party.gateway.script("slow", (call) => held.push(call));
+    const listing = party.list();
+    await expect.poll(() => held.length + party.count("tools/list", "a"), { interval: 5 }).toBe(2);
+    connector.names = ["y"];
+    const { told } = party.listen();
+    await clock.advance(20);
+    await expect.poll(() => connector.streams.length, { interval: 5 }).toBe(1);
+    // Time enough for its first message, without asking it for anything.
+    for (let times = 0; times < 3; times += 1) await party.call("b_echo");
+    await clock.advance(20);
+    expect(told).toEqual([]);
+    held[0]?.result(toolsText("echo"));
+    expect((await listing).names).toEqual(["a_x", "b_echo", "slow_echo"]);
+    await clock.advance(20);
+    await expect.poll(() => told, { interval: 5 }).toEqual([TOOLS_CHANGED]);
   });
 
   it("H-25: what one agent's list finds changed is told to the others", async () => {

@@ -42,6 +42,8 @@ describe("Catalogs", () => {
     expect(catalogs.publish(old, listingOf(2), now)).toBe(false);
     expect(catalogs.publish(now, listingOf(3), undefined)).toBe(false);
     expect(catalogs.publish(now, listingOf(3), now)).toBe(true);
+    // What a replaced route lists late is no news of its successor.
+    expect(catalogs.publish(routeOf("a", "now"), listingOf(4), now)).toBe(false);
     settings = "newer";
     expect(catalogs.publish(now, listingOf(4), now)).toBe(false);
     expect([catalogs.find(["device"], "a"), catalogs.size]).toEqual([undefined, 0]);

@@ -47,6 +47,22 @@ describe("H-28: whose a resource is", () => {
     expect(table.ownersOf("x:2", ({ scope }) => scope !== "device")).toEqual([owner("a", "account:other")]);
   });
 
+  it("H-16: of one that ever other connectors show in results it remembers the last 64", () => {
+    const table = new OwnerTable(2);
+    for (let index = 0; index < 100; index += 1) table.see(owner(`c${String(index)}`), "x:1");
+    table.see(owner("c50"), "x:1");
+    table.see(owner("new"), "x:1");
+    const keys = table.ownersOf("x:1").map(({ connectorKey }) => connectorKey);
+    expect(keys).toHaveLength(64);
+    expect(["c36", "c37", "c50", "c99", "new"].map((key) => keys.includes(key))).toEqual([
+      false,
+      true,
+      true,
+      true,
+      true,
+    ]);
+  });
+
   it("H-16: forgets what was shown longest ago, of each kind", () => {
     const table = new OwnerTable(2);
     for (const uri of ["x:1", "x:2", "x:1", "x:3"]) table.see(owner("a"), uri);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { RemoteConnectorError } from "../../../../src/errors.js";
 import { ListBudgets } from "../../../../src/connector-host/aggregation/list-budgets.js";
 import { type Listed, SharedWalks } from "../../../../src/connector-host/aggregation/shared-walks.js";
 import type { RemoteMcpClient } from "../../../../src/connector-host/factories/index.js";
@@ -47,7 +48,7 @@ function walks() {
 
 describe("SharedWalks", () => {
   it("H-25: a walk is joined however old it is, and not when something was invalidated since it began", async () => {
-    const { begun, clock, shared, route, read } = walks();
+    const { begun, clock, listed, shared, route, read } = walks();
     const first = read(ada);
     await clock.advance(90);
     const second = read(bob);
@@ -59,6 +60,8 @@ describe("SharedWalks", () => {
     begun[0]?.resolve("old");
     expect(await Promise.all([first, second, third])).toEqual(["old", "old", "new"]);
     expect([shared.newest(route), shared.valid(route)]).toEqual(["new", "new"]);
+    // What comes last is not the newest: no catalog is made of it.
+    expect(listed.map(({ listing }) => listing)).toEqual(["new"]);
   });
 
   it("H-25: one that leaves ends nothing; the last one does, unless somebody left because it was late", async () => {
@@ -85,7 +88,7 @@ describe("SharedWalks", () => {
     await clock.advance(150);
     begun[0]?.resolve("late");
     await settle();
-    expect(listed).toEqual([{ listing: "late", tookMs: 150, wasMissed: true, isOther: false }]);
+    expect(listed).toEqual([{ listing: "late", tookMs: 150, wasMissed: true, before: undefined }]);
     expect([await read(ada), await read(bob), begun.length]).toEqual(["late", "late", 1]);
     void read(ada);
     expect([begun.length, shared.newest(route)]).toEqual([2, "late"]);
@@ -115,6 +118,89 @@ describe("SharedWalks", () => {
     expect([listed[0]?.wasMissed, shared.newest(route), shared.valid(route)]).toEqual([false, "late", undefined]);
   });
 
+  it("H-25: one lost answer costs the lists that waited for it, not those that come after it", async () => {
+    const { begun, clock, listed, read } = walks();
+    const first = read(ada);
+    await clock.advance(100);
+    await expect(first).rejects.toMatchObject({ code: "timeout" });
+    const [again, other] = [read(ada), read(bob)];
+    await clock.advance(10);
+    begun[1]?.resolve("list");
+    expect([await again, await other, begun.length]).toEqual(["list", "list", 2]);
+    // Nobody needs the first one any more, nobody is owed anything, and what took long is not the server's way.
+    expect([begun[0]?.signal.aborted, listed.map(({ tookMs }) => tookMs)]).toEqual([true, [10]]);
+    void read(ada);
+    expect(begun).toHaveLength(3);
+  });
+
+  it("H-24, H-25: who asks after a late walk gets what comes first, and a silent server is asked twice at most", async () => {
+    const { begun, clock, listed, read } = walks();
+    void read(ada);
+    await clock.advance(100);
+    const second = read(bob);
+    await clock.advance(100);
+    await expect(second).rejects.toMatchObject({ code: "timeout" });
+    const third = read(ada);
+    expect(begun).toHaveLength(2);
+    // That one of the two fails costs neither the other nor those who wait for it.
+    begun[0]?.reject("down");
+    await clock.advance(50);
+    begun[1]?.resolve("late");
+    expect([await third, await read(bob), begun.length]).toEqual(["late", "late", 2]);
+    expect(listed).toEqual([{ listing: "late", tookMs: 150, wasMissed: true, before: undefined }]);
+  });
+
+  it("H-24: of two questions one answer is enough, whichever it is and whichever fails", async () => {
+    for (const fails of [0, 1]) {
+      const { begun, clock, read } = walks();
+      const patient = read();
+      void read(ada);
+      await clock.advance(99);
+      const second = read(bob);
+      await clock.advance(1);
+      const third = read(ada);
+      begun[fails]?.reject("down");
+      await settle();
+      begun[1 - fails]?.resolve("list");
+      await settle();
+      // The first one has had its time, and had asked before anybody was late.
+      await expect(patient, String(fails)).rejects.toMatchObject({ code: "timeout" });
+      expect([await second, await third], String(fails)).toEqual(["list", "list"]);
+    }
+  });
+
+  it("H-25: nothing is asked for somebody who has left already", async () => {
+    const { begun, read } = walks();
+    await expect(read(ada, AbortSignal.abort("gone"))).rejects.toBe("gone");
+    expect(begun).toEqual([]);
+  });
+
+  it("H-24: a route whose walk ended without an answer is silent until it answers; one that refuses is not", async () => {
+    const { begun, clock, read, shared, route } = walks();
+    const ends = async (end: () => void): Promise<boolean> => {
+      const reading = read(ada);
+      end();
+      await reading.catch(() => undefined);
+      return shared.isSilent(route);
+    };
+    const silence = new RemoteConnectorError("timeout", {
+      message: "Nothing came.",
+      delivery: "unknown",
+      details: { phase: "total", option: "totalTimeoutMs", limitMs: 30_000 },
+    });
+    expect(await ends(() => begun.at(-1)?.reject(silence))).toBe(true);
+    expect(await ends(() => begun.at(-1)?.resolve("list"))).toBe(false);
+    expect(await ends(() => begun.at(-1)?.reject(silence))).toBe(true);
+    expect(await ends(() => begun.at(-1)?.reject("down"))).toBe(false);
+    // It is known though lists come so often that it is always being read.
+    void read(ada);
+    await clock.advance(100);
+    void read(bob);
+    begun.at(-2)?.reject(silence);
+    await settle();
+    expect(shared.isSilent(route)).toBe(true);
+  });
+
   it("H-24: a failure for which nobody waits any more is told", async () => {
     const { begun, clock, failed, read } = walks();
     void read(ada);
@@ -138,6 +224,8 @@ describe("ListBudgets", () => {
       return budgets.of("a", 5_000);
     };
     expect([6_000, 5_001, 25_000, 5_000].map(after)).toEqual([9_000, 7_502, 30_000, 5_000]);
+    // A silent one is not waited for as long as a slow one.
+    expect([budgets.of("a", 5_000, true), budgets.of("a", 500, true)]).toEqual([1_000, 500]);
     budgets.note("a", 90_000, 60_000);
     expect([budgets.of("a", 60_000), budgets.of("b", 5_000)]).toEqual([60_000, 5_000]);
   });
