@@ -1,5 +1,6 @@
 import { RemoteConnectorError } from "../../errors.js";
 import { type DiscoverResult, isJsonObject } from "../../protocol/index.js";
+import type { SchemaCheck } from "../../protocol/json-schema/index.js";
 import type { RemoteMcpClient, RemoteMcpClientFactory } from "../factories/index.js";
 import {
   assertHostVersion,
@@ -37,6 +38,8 @@ export interface RemoteActivationPorts {
   readonly signal: AbortSignal;
   /** Tools of one connector. 512 when left out. */
   readonly maxTools?: number | undefined;
+  /** Tools whose schema it finds fault with are left out. */
+  readonly checkSchema?: SchemaCheck | undefined;
   /** Told when the client of a failed activation could not be closed. */
   readonly onCloseFailure?: ((error: unknown) => void) | undefined;
 }
@@ -98,13 +101,13 @@ async function activateOver(
   client: RemoteMcpClient,
   identity: ActivationIdentity,
   { release, loginGeneration }: RemoteActivationRequest,
-  { memory, signal, maxTools = MAX_TOOLS }: RemoteActivationPorts,
+  { memory, signal, checkSchema, maxTools = MAX_TOOLS }: RemoteActivationPorts,
 ): Promise<RemoteActivation> {
   const discovered = await client.discover({ signal });
   signal.throwIfAborted();
   assertDiscovered(discovered, release);
   const remembered = memory.find(identity, loginGeneration);
-  const list = remembered ?? checkToolList(await client.listAllTools({ signal }), maxTools);
+  const list = remembered ?? checkToolList(await client.listAllTools({ signal }), maxTools, checkSchema);
   signal.throwIfAborted();
   if (list.tools.size === 0) throw unusable(release, "it lists no tool that can be used");
   memory.remember(identity, loginGeneration, list);

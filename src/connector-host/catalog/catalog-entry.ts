@@ -61,6 +61,11 @@ export function isActive({ connector }: DeviceEntry): boolean {
   return state === "active";
 }
 
+/** Whether people want anything of it to run: its switch is on, its definition is active, and it is not being uninstalled. */
+export function isWanted(entry: CatalogEntry): boolean {
+  return entry.isOn && (entry.kind === "release" ? !entry.isLeaving : isActive(entry));
+}
+
 /** Reads a release from untrusted data. Throws `invalid_release`. */
 export function installedRelease(value: unknown): InstalledRelease {
   const release = parseRelease(value);

@@ -7,7 +7,7 @@ import { type CatalogEntry, type ScopeKind, scopeKindOf } from "./catalog-entry.
  */
 export class ConnectorCatalog {
   readonly #byKey = new Map<string, CatalogEntry>();
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Set<(key: string) => void>();
   /** The answers of `keysIn` until a key comes or goes. */
   #sorted: Readonly<Record<ScopeKind, readonly string[]>> | undefined;
 
@@ -44,11 +44,11 @@ export class ConnectorCatalog {
     if (entry === undefined) this.#byKey.delete(key);
     else this.#byKey.set(key, entry);
     this.#sorted = undefined;
-    for (const listener of this.#listeners) listener();
+    for (const listener of this.#listeners) listener(key);
   }
 
-  /** Calls `listener` after each change, until the returned function is called. It must not throw. */
-  onChange(listener: () => void): () => void {
+  /** Calls `listener` after each change of a key, until the returned function is called. It must not throw. */
+  onChange(listener: (key: string) => void): () => void {
     this.#listeners.add(listener);
     return () => {
       this.#listeners.delete(listener);

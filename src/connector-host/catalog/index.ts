@@ -6,6 +6,7 @@ export {
   type InstalledRelease,
   installedRelease,
   isActive,
+  isWanted,
   newestRelease,
   type ReleaseEntry,
   type ScopeKind,
@@ -14,4 +15,5 @@ export {
 export { ConnectorCatalog } from "./connector-catalog.js";
 export { type DeclaredConnectors, declareConnectors, releaseEntry } from "./declare-connectors.js";
 export { type KeptConnectors, readKept, writeRelease, writeSwitch } from "./kept-connectors.js";
+export { type KeptRules, readRules, ruledSubject, writeRules } from "./kept-rules.js";
 export { openCatalog } from "./open-catalog.js";

@@ -1,11 +1,12 @@
-import type { ToolPermission, ToolRules } from "../registration/index.js";
-import type { Pinned } from "../routes/index.js";
+import type { PermissionRules, ToolPermission } from "../registration/index.js";
+import type { AdmissionPins } from "../routes/index.js";
 import type { AccessTest } from "./access-globs.js";
+import { permissionIn } from "./permission-in.js";
 
 /** What permissions are decided by. */
 export interface PermissionSource {
   /** What was decided about the tools of a connector; `undefined` for one that is not there. */
-  rulesOf(connectorKey: string): Pick<ToolRules, "newTools" | "permissions"> | undefined;
+  rulesOf(connectorKey: string): PermissionRules | undefined;
   /** A number that is another one after each change of the connector's rules; `undefined` for one that is not there. */
   versionOf(connectorKey: string): number | undefined;
 }
@@ -16,9 +17,12 @@ export interface PermissionSource {
  */
 export class Permissions {
   readonly #source: PermissionSource;
-  readonly #isReachable: AccessTest;
+  readonly #isReachable: AccessTest | undefined;
+  /** The last that were made, so that a call makes none. They go with the rules. */
+  readonly #pins = new WeakMap<PermissionRules, AdmissionPins>();
 
-  constructor(source: PermissionSource, isReachable: AccessTest) {
+  /** Without `isReachable`, everything may be reached. */
+  constructor(source: PermissionSource, isReachable?: AccessTest) {
     this.#source = source;
     this.#isReachable = isReachable;
   }
@@ -26,14 +30,12 @@ export class Permissions {
   /** `off`: neither listed nor called. `ask`: listed, and each call needs an approval. */
   ofTool(connectorKey: string, nativeName: string): ToolPermission {
     const rules = this.#source.rulesOf(connectorKey);
-    if (rules === undefined || !this.#isReachable(subjectOf(connectorKey, nativeName))) return "off";
-    const { permissions, newTools } = rules;
-    return Object.hasOwn(permissions, nativeName) ? (permissions[nativeName] ?? newTools) : newTools;
+    return rules === undefined || !this.#reaches(connectorKey, nativeName) ? "off" : permissionIn(rules, nativeName);
   }
 
   /** Whether a prompt, by its native name, or a resource, by its URI, may be listed and read. */
   admitsEntry(connectorKey: string, name: string): boolean {
-    return this.#source.rulesOf(connectorKey) !== undefined && this.#isReachable(subjectOf(connectorKey, name));
+    return this.#source.rulesOf(connectorKey) !== undefined && this.#reaches(connectorKey, name);
   }
 
   /** Whether any tool of the connector can be called: where none can, it is not asked what it has. */
@@ -43,13 +45,24 @@ export class Permissions {
     return rules.newTools !== "off" || Object.values(rules.permissions).some((permission) => permission !== "off");
   }
 
-  /** What a call that was allowed now is compared with when it is sent. */
-  pin(connectorKey: string): Pinned | undefined {
-    const value = this.#source.versionOf(connectorKey);
-    return value === undefined ? undefined : { value, current: () => this.#source.versionOf(connectorKey) };
+  /** A number that is another one after each change of what may be done with the connector's tools. */
+  version(connectorKey: string): number | undefined {
+    return this.#source.versionOf(connectorKey);
   }
-}
 
-function subjectOf(connectorKey: string, name: string): string {
-  return `${connectorKey}/${name}`;
+  /** What a call that was allowed now is compared with when it is sent. `undefined` for a connector that is not there. */
+  pins(connectorKey: string): AdmissionPins | undefined {
+    const rules = this.#source.rulesOf(connectorKey);
+    const value = this.#source.versionOf(connectorKey);
+    if (rules === undefined || value === undefined) return undefined;
+    const known = this.#pins.get(rules);
+    if (known?.permission?.value === value) return known;
+    const pins = { permission: { value, current: () => this.#source.versionOf(connectorKey) } };
+    this.#pins.set(rules, pins);
+    return pins;
+  }
+
+  #reaches(connectorKey: string, name: string): boolean {
+    return this.#isReachable === undefined || this.#isReachable(`${connectorKey}/${name}`);
+  }
 }

@@ -1,4 +1,5 @@
 export { CAPABILITIES, type Capability } from "./capabilities.js";
+export { assertRuleChange, boundedRules, changeRules, type RuleChange } from "./change-rules.js";
 export {
   type ConfiguredValue,
   type EnvironmentRef,
@@ -16,6 +17,7 @@ export {
 export { namesCredential } from "./credential-name.js";
 export { joinKeySpace, type KeyedConnector, type KeySpaceSources, type ReleaseCapability } from "./key-space.js";
 export {
+  changePermissions,
   createRegistration,
   declareRegistration,
   parseRegistration,
@@ -37,4 +39,13 @@ export {
 export { type RegistrationPolicy, resolveRegistrationPolicy } from "./registration-policy.js";
 export { declareStdioConnector, type ManagedStdioConnector, parseStdioConnector } from "./stdio-connector.js";
 export { type Table, tableFrom } from "./table-schema.js";
-export { type DescriptionOverride, type ToolPermission, type ToolRules } from "./tool-rules.js";
+export {
+  askAgain,
+  type DescriptionOverride,
+  type PermissionRules,
+  type RuleOverride,
+  ruleOverride,
+  toolPermission,
+  type ToolPermission,
+  type ToolRules,
+} from "./tool-rules.js";

@@ -18,7 +18,9 @@ export interface KeySpaceSources {
         readonly capabilities?: readonly ReleaseCapability[] | undefined;
       }>
     | undefined;
-  readonly stdio?: Iterable<{ readonly place: string; readonly connector: Pick<ManagedStdioConnector, "key" | "capabilities"> }> | undefined;
+  readonly stdio?:
+    | Iterable<{ readonly place: string; readonly connector: Pick<ManagedStdioConnector, "key" | "capabilities"> }>
+    | undefined;
   readonly registrations?:
     | Iterable<{ readonly place: string; readonly registration: Pick<Registration, "slug" | "capabilities"> }>
     | undefined;

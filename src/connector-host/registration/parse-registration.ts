@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { findFault } from "../release/index.js";
+import { boundedRules, changeRules, type RuleChange } from "./change-rules.js";
 import { type ConnectionSettings, connectionSettings, settingsDigest } from "./connection-settings.js";
 import {
   findSettingsFault,
@@ -84,6 +85,15 @@ export function replaceSettings(
   return new URL(next.endpoint).origin === new URL(registration.settings.endpoint).origin
     ? { registration: bounded({ ...registration, settings: next }), changed: "settings" }
     : { registration: bounded({ ...registration, settings: next, newTools, permissions }), changed: "origin" };
+}
+
+/**
+ * A registration with another decision about its tools. Throws `invalid_argument` for more than 2,048 tools with a permission of
+ * their own, and `invalid_registration` when it gets too large.
+ */
+export function changePermissions(registration: Registration, change: RuleChange): Registration {
+  const { newTools, permissions } = boundedRules(changeRules(registration, change));
+  return bounded({ ...registration, newTools, permissions });
 }
 
 function readWhole(value: unknown, policy: RegistrationPolicyConfig): Registration {

@@ -51,7 +51,9 @@ const members = {
 
 const schema = z.strictObject({ ...members, state: connectorState, ...toolRules }).readonly();
 
-const declarationSchema = z.strictObject({ ...members, ...declaredToolRules }).readonly();
+const declarationSchema = z
+  .strictObject({ ...members, state: connectorState.removeDefault().default("active"), ...declaredToolRules })
+  .readonly();
 
 /**
  * A server that is a program of this machine, which the host starts and keeps running.
@@ -74,13 +76,12 @@ export function parseStdioConnector(value: unknown, policy: RegistrationPolicy =
 
 /**
  * Reads a managed program that the host's own configuration declares: active, and every tool allowed unless the declaration says
- * otherwise (`newTools`, `permissions`). Show that when the host starts.
+ * otherwise (`state`, `newTools`, `permissions`), as an imported one does. Show that when the host starts.
  *
  * Throws as {@link parseStdioConnector} does.
  */
 export function declareStdioConnector(declaration: unknown, policy: RegistrationPolicy = {}): ManagedStdioConnector {
-  const declared = read(declarationSchema, declaration, resolveRegistrationPolicy(policy));
-  return Object.freeze({ ...declared, state: "active" });
+  return read(declarationSchema, declaration, resolveRegistrationPolicy(policy));
 }
 
 function read<T extends { readonly env: Table<ConfiguredValue | null> }>(

@@ -11,19 +11,24 @@ export interface DescriptionOverride {
   readonly properties?: Table<string> | undefined;
 }
 
-/** What a person decided about the tools of one connector, by the names that its server has for them. */
-export interface ToolRules {
+/** What may be done with the tools of one connector, by the names that its server has for them. */
+export interface PermissionRules<Unset = never> {
   /** For tools that `permissions` does not name. */
-  readonly newTools: ToolPermission;
+  readonly newTools: ToolPermission | Unset;
   readonly permissions: Table<ToolPermission>;
+}
+
+/** What a person decided about the tools of one connector. */
+export interface ToolRules extends PermissionRules {
   readonly descriptions: Table<DescriptionOverride>;
 }
 
-const RULED_TOOLS = 2_048;
+/** Tools of one connector that can have a permission of their own. */
+export const RULED_TOOLS = 2_048;
 const DESCRIPTION_LENGTH = 16_384;
 const PROPERTIES = 256;
 
-const toolPermission = z.enum(["off", "ask", "allow"]);
+export const toolPermission = z.enum(["off", "ask", "allow"]);
 
 const description = text(DESCRIPTION_LENGTH);
 
@@ -47,12 +52,18 @@ export const toolRules = {
 /** The same for a server that the host's own configuration declares. Left out, all tools are allowed. */
 export const declaredToolRules = { ...toolRules, newTools: toolPermission.default("allow") };
 
+/** What a person decided otherwise than the definition of a connector says; `newTools` when they decided about those. */
+export type RuleOverride = PermissionRules<undefined>;
+
+/** The members of a {@link RuleOverride} in a schema. */
+export const ruleOverride = { newTools: toolPermission.optional(), permissions: toolRules.permissions };
+
 /** The same rules for what may be another server now: what was allowed asks. */
-export function askAgain(rules: ToolRules): ToolRules {
-  const permissions = tableFrom(Object.entries(rules.permissions).map(([tool, each]) => [tool, lowered(each)]));
-  return { newTools: lowered(rules.newTools), permissions, descriptions: rules.descriptions };
+export function askAgain<Unset>({ newTools, permissions }: PermissionRules<Unset>): PermissionRules<Unset> {
+  const asking = Object.entries(permissions).map(([tool, each]) => [tool, lowered(each)] as const);
+  return { newTools: lowered(newTools), permissions: tableFrom(asking) };
 }
 
-function lowered(permission: ToolPermission): ToolPermission {
+function lowered<T>(permission: ToolPermission | T): ToolPermission | T {
   return permission === "allow" ? "ask" : permission;
 }

@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compileAccessGlobs, Permissions } from "../../../../src/connector-host/permissions/index.js";
+import {
+  areListedAlike,
+  areSameRules,
+  compileAccessGlobs,
+  isNarrower,
+  Permissions,
+} from "../../../../src/connector-host/permissions/index.js";
 import type { ToolRules } from "../../../../src/connector-host/registration/index.js";
 
 type Rules = Pick<ToolRules, "newTools" | "permissions">;
@@ -47,13 +53,51 @@ describe("H-31: the permission of a tool", () => {
 
   it("H-14: a call pins the version, and sees when it is another, or none any more", () => {
     const { permissions, versions } = permissionsOf(rules);
-    const pinned = permissions.pin("mail");
+    const pins = permissions.pins("mail");
+    const pinned = pins?.permission;
     expect(pinned?.current()).toBe(pinned?.value);
+    // A call makes none of its own.
+    expect(permissions.pins("mail")).toBe(pins);
     versions.set("mail", 2);
     expect(pinned?.current()).not.toBe(pinned?.value);
+    expect(permissions.pins("mail")?.permission?.value).toBe(2);
     versions.delete("mail");
     expect(pinned?.current()).toBeUndefined();
-    expect(permissions.pin("nobody")).toBeUndefined();
+    expect(permissions.pins("nobody")).toBeUndefined();
+  });
+});
+
+describe("H-31: rules compared", () => {
+  it("off permits less than ask, and ask less than allow", () => {
+    const all = ["off", "ask", "allow"] as const;
+    expect(all.map((next) => all.map((present) => isNarrower(next, present)))).toEqual([
+      [false, true, true],
+      [false, false, true],
+      [false, false, false],
+    ]);
+  });
+
+  it.each<[string, Rules, Rules, boolean, boolean]>([
+    [
+      "names what the default says anyway",
+      { newTools: "off", permissions: {} },
+      { newTools: "off", permissions: { a: "off" } },
+      true,
+      true,
+    ],
+    ["asks", { newTools: "allow", permissions: {} }, { newTools: "allow", permissions: { a: "ask" } }, false, true],
+    [
+      "hides one",
+      { newTools: "allow", permissions: {} },
+      { newTools: "allow", permissions: { a: "off" } },
+      false,
+      false,
+    ],
+    ["asks for all others", { newTools: "allow", permissions: {} }, { newTools: "ask", permissions: {} }, false, true],
+    ["shows all others", { newTools: "off", permissions: {} }, { newTools: "ask", permissions: {} }, false, false],
+  ])("one that %s", (_what, one, other, areSame, areAlike) => {
+    expect([areSameRules(one, other), areSameRules(other, one)]).toEqual([areSame, areSame]);
+    expect([areListedAlike(one, other), areListedAlike(other, one)]).toEqual([areAlike, areAlike]);
   });
 });
 

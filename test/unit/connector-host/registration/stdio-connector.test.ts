@@ -122,7 +122,8 @@ describe("H-2: a managed program", () => {
     const declared = declareStdioConnector({ ...rest, newTools, permissions });
     expect(declared).toEqual(parseStdioConnector(defined()));
     expect(Object.isFrozen(declared)).toBe(true);
-    expect(refusedMember(() => declareStdioConnector({ ...rest, state }))).toBe("state");
+    expect(declareStdioConnector({ ...rest, state: "paused" })).toMatchObject({ state: "paused" });
+    expect(declareStdioConnector(defined())).toMatchObject({ state, newTools, permissions });
     expect(refusedMember(() => declareStdioConnector({ ...rest, env: { TOKEN: "abc" } }))).toBe("env.TOKEN");
   });
 
