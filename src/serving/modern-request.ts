@@ -35,7 +35,8 @@ export type ModernRequest = ModernCall | ModernNotification | Refusal;
  * Judges one POST of revision 2026-07-28: media types, JSON, the kind of message, the version, the rest of `_meta`, the
  * other mirrored headers, in this order. The first fault found decides. Pure; never throws.
  *
- * Without `headers`, as over a stream of lines, nothing is mirrored: only the body is judged.
+ * Without `headers`, as over a stream of lines, nothing is mirrored: only the body is judged. `known` is the body's value, for
+ * whoever has parsed it already.
  *
  * What it does not know, the server checks afterwards: whether it has the method (404, `-32601`), and the parameter
  * headers of a tool ({@link checkParameterHeaders}).
@@ -56,6 +57,7 @@ export function classifyModernRequest(
   headers: HeaderFields | undefined,
   body: Uint8Array,
   supportedVersions: readonly string[],
+  known?: { readonly value: unknown },
 ): ModernRequest {
   if (headers !== undefined && !hasJsonContent(headers)) {
     return refuse(415, undefined, RpcCode.invalidRequest, "Content-Type must be application/json");
@@ -64,7 +66,7 @@ export function classifyModernRequest(
     const reason = "Accept must list application/json and text/event-stream";
     return refuse(406, undefined, RpcCode.invalidRequest, reason);
   }
-  const parsed = parseJsonBody(body);
+  const parsed = known ?? parseJsonBody(body);
   if (parsed === undefined) return refuse(400, undefined, RpcCode.parseError, "The body is not JSON");
   const message = classifyMessage(parsed.value);
   if (message.kind === "request") return classifyRequest(headers, message, supportedVersions);

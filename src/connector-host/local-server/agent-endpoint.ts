@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { RpcCode } from "../../protocol/index.js";
 import {
+  acceptsStream,
   checkLoopbackHost,
   headerValue,
+  parseJsonBody,
   readBody,
   type Refusal,
   refuse,
@@ -12,13 +14,14 @@ import {
 import type { Bindings } from "./bindings.js";
 import type { DurableBindings } from "./durable-bindings.js";
 import { classifySurface, isModernByHeaders, type SurfaceHeaders } from "./classify-surface.js";
-import type { Exchange, Reply } from "./exchange.js";
+import type { Exchange } from "./exchange.js";
 import type { Exchanges } from "./exchanges.js";
 import type { LegacySurface } from "./legacy-surface.js";
 import type { ModernSurface } from "./modern-surface.js";
 import type { LocalServerConfig } from "./options.js";
 import type { Binding } from "./ports.js";
 import { refusedAnswer } from "./refused-answer.js";
+import type { Reply } from "./request-target.js";
 import { SESSION_HEADER, Session, type SessionEndpoint } from "./sessions/index.js";
 
 /** Where agents post. */
@@ -131,17 +134,17 @@ export class AgentEndpoint {
       method: headerValue(headers, "mcp-method"),
     };
     if (isModernByHeaders(shown)) return modern.answer(exchange, { headers: mirrored, body });
-    const parsed = parseJson(body);
+    const parsed = parseJsonBody(body);
     if (parsed === undefined) return refusedAnswer(refuse(400, undefined, RpcCode.parseError, "The body is not JSON"));
     const surface = classifySurface(shown, parsed.value);
-    if (surface.kind === "modern") return modern.answer(exchange, { headers: mirrored, body });
+    if (surface.kind === "modern") return modern.answer(exchange, { headers: mirrored, body, parsed });
     if (surface.kind === "unsupported") {
       const reason = `Revision ${surface.revision} is not served over this transport`;
       return refusedAnswer(refuse(400, undefined, RpcCode.invalidRequest, reason));
     }
     const session = sessions.find(headers, exchange.binding);
     if (session !== undefined && !(session instanceof Session)) return refusedAnswer(session);
-    const mayStream = /\btext\/event-stream\b/i.test(headerValue(headers, "accept") ?? "");
+    const mayStream = acceptsStream(headers);
     const revision = session?.revision ?? surface.revision;
     return legacy.answer(exchange, { value: parsed.value, body, revision, mayStream, session });
   }
@@ -162,15 +165,4 @@ function unknownName(name: string): Refusal {
 function pathOf({ url = "" }: IncomingMessage): string {
   const query = url.indexOf("?");
   return query === -1 ? url : url.slice(0, query);
-}
-
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
-function parseJson(body: Uint8Array): { readonly value: unknown } | undefined {
-  try {
-    const value: unknown = JSON.parse(decoder.decode(body));
-    return { value };
-  } catch {
-    return undefined;
-  }
 }

@@ -1,11 +1,14 @@
+import { type RequestId, RpcCode } from "../../protocol/index.js";
+import { refuse } from "../../serving/index.js";
 import type { AgentRequest } from "./agent-request.js";
 import { callTool } from "./call-tool.js";
 import { completeArgument, completes } from "./complete-argument.js";
-import type { Answer, RequestTarget } from "./exchange.js";
 import { getPrompt } from "./get-prompt.js";
 import { listEntries } from "./list-entries.js";
 import type { LocalServerConfig } from "./options.js";
 import { readResource } from "./read-resource.js";
+import { refusedAnswer } from "./refused-answer.js";
+import type { Answer, RequestTarget } from "./request-target.js";
 
 /**
  * Answers a request of a method that both eras have. `undefined` when this server doesn't offer it. Never rejects for what
@@ -16,6 +19,10 @@ export function answerRequest(
   target: RequestTarget,
   request: AgentRequest,
 ): Answer | Promise<Answer> | undefined {
+  if (isRounded(request.id)) {
+    const reason = "The id is a number that would come back as another; send a text, or one below 2^53";
+    return refusedAnswer(refuse(400, undefined, RpcCode.invalidRequest, reason));
+  }
   const { directory } = config;
   const { prompts, resources } = directory;
   const { binding, signal } = target;
@@ -51,4 +58,9 @@ export function answerRequest(
     default:
       return undefined;
   }
+}
+
+/** Whether an id may not be the number that the agent wrote: it would not know the answer, after something acted on the request. */
+function isRounded(id: RequestId): boolean {
+  return typeof id === "number" && !Number.isSafeInteger(id);
 }

@@ -1,12 +1,12 @@
-import { isJsonObject, type JsonObject } from "../../protocol/index.js";
-import { checkParameterHeaders, type Refusal, refuseParams } from "../../serving/index.js";
+import { checkParameterHeaders } from "../../serving/index.js";
 import type { AgentRequest } from "./agent-request.js";
-import type { Answer, RequestTarget } from "./exchange.js";
 import { endError, failedAnswer } from "./failed-answer.js";
-import { deliveredAnswer, forwardedRequest, paramText, refuseContinuation } from "./forwarded-request.js";
+import { deliveredAnswer, forwardedRequest } from "./forwarded-request.js";
+import { readNamedParams } from "./named-params.js";
 import type { LocalServerConfig } from "./options.js";
 import type { ResolvedTool, UpstreamAnswer } from "./ports.js";
 import { refusedAnswer } from "./refused-answer.js";
+import type { Answer, RequestTarget } from "./request-target.js";
 
 /**
  * Answers a `tools/call`: checks what the agent sent, finds the tool, compares the headers with the contract that the tool
@@ -21,7 +21,7 @@ export async function callTool(
   request: AgentRequest,
 ): Promise<Answer> {
   const { id, era } = request;
-  const read = readParams(request, config.maxArgumentsBytes);
+  const read = readNamedParams(request, config.maxArgumentsBytes);
   if (read.kind === "refused") return refusedAnswer(read);
   const { directory } = config;
   const { binding } = target;
@@ -42,24 +42,4 @@ export async function callTool(
   } catch (error) {
     return failedAnswer(config, target, { id, era, error, promise: calling });
   }
-}
-
-interface CallParams {
-  readonly kind: "valid";
-  readonly name: string;
-  readonly args: JsonObject;
-  readonly argumentsText: string | undefined;
-}
-
-function readParams(request: AgentRequest, maxArgumentsBytes: number): CallParams | Refusal {
-  const { id, params } = request;
-  const { name } = params;
-  if (typeof name !== "string") return refuseParams(id, "params.name must be a string");
-  const continuation = refuseContinuation(request);
-  if (continuation !== undefined) return continuation;
-  const args = params["arguments"] ?? undefined;
-  if (args === undefined) return { kind: "valid", name, args: {}, argumentsText: undefined };
-  if (!isJsonObject(args)) return refuseParams(id, "params.arguments must be an object");
-  const read = paramText(request, "arguments", maxArgumentsBytes);
-  return read.kind === "refused" ? read : { kind: "valid", name, args, argumentsText: read.text };
 }

@@ -2,11 +2,11 @@ import { isJsonObject, type JsonObject, type RequestId } from "../../protocol/in
 import { type Refusal, refuseParams } from "../../serving/index.js";
 import type { AgentRequest } from "./agent-request.js";
 import { chosenConnector } from "./chosen-connector.js";
-import type { Answer, RequestTarget } from "./exchange.js";
 import { forward, forwardedRequest, paramText } from "./forwarded-request.js";
 import type { LocalServerConfig } from "./options.js";
 import type { CompletionReference, CompletionRequest, ToolDirectory } from "./ports.js";
 import { refusedAnswer } from "./refused-answer.js";
+import type { Answer, RequestTarget } from "./request-target.js";
 
 /** A directory that completes. */
 export type CompletingDirectory = ToolDirectory & Required<Pick<ToolDirectory, "complete">>;

@@ -29,6 +29,19 @@ export interface BoundAgent {
 /** What an agent of a durable binding is given. */
 export type DurableAgent = Omit<BoundAgent, "revoke">;
 
+/** Who uses the local server now. */
+export interface AgentCounts {
+  /** Agent sessions with a bearer. */
+  readonly bindings: number;
+  readonly durableBindings: number;
+  /** MCP sessions of revisions before 2026-07-28. */
+  readonly sessions: number;
+  /** Streams on which changes are told. */
+  readonly listeners: number;
+  /** Requests that are being answered. */
+  readonly requests: number;
+}
+
 /** The one MCP server of the machine's agents. */
 export interface LocalServer {
   /** `http://127.0.0.1:<port>/mcp`. */
@@ -58,15 +71,17 @@ export interface LocalServer {
    * meaning that it would have as a line over stdio, so that nothing of it is mirrored in headers.
    */
   answerNamed(name: string, request: IncomingMessage, response: ServerResponse): Promise<void>;
+  /** Who uses it now. Costs nothing to ask. */
+  readonly counts: AgentCounts;
   /** The agents that listen now. */
   readonly listeners: Pick<Listeners, "bindings" | "onChange" | "tell">;
   /** Tells agents that listen, of bindings for which `concerns` holds (all when left out), to read a list again. */
   notifyListChanged(kind: ListKind, concerns?: (binding: Binding) => boolean): void;
   /**
-   * Stops accepting, aborts what runs, lets it be answered within `closeTimeoutMs`, and cuts what is left. Idempotent; never
-   * rejects.
+   * Stops accepting, aborts what runs, lets it be answered within `closeTimeoutMs` (that of the options when left out), and cuts
+   * what is left. Idempotent; called again, the time that ends first counts. Never rejects.
    */
-  close(): Promise<void>;
+  close(closeTimeoutMs?: number): Promise<void>;
 }
 
 /**
@@ -135,9 +150,9 @@ export async function createLocalServer(options: LocalServerOptions): Promise<Lo
     sessions.endOf(binding);
   }
 
-  async function shutDown(): Promise<void> {
+  async function shutDown(closeTimeoutMs: number | undefined): Promise<void> {
     endpoint.close();
-    const closed = listener.close();
+    const closed = listener.close(closeTimeoutMs);
     exchanges.endAll("server_closing");
     bindings.revokeAll();
     sessions.close();
@@ -162,9 +177,21 @@ export async function createLocalServer(options: LocalServerOptions): Promise<Lo
     durableBindings: () => durable.list(),
     revokeDurable: (name) => durable.revoke(name),
     answerNamed: (name, request, response) => endpoint.handleNamed(name, request, response),
+    get counts() {
+      return {
+        bindings: bindings.size,
+        durableBindings: durable.size,
+        sessions: sessions.size,
+        listeners: listeners.size,
+        requests: exchanges.size,
+      };
+    },
     listeners,
     notifyListChanged: (kind, concerns = everyBinding) => listeners.tell(kind, concerns),
-    close: () => (closing ??= shutDown()),
+    close(closeTimeoutMs) {
+      if (closing !== undefined && closeTimeoutMs !== undefined) void listener.close(closeTimeoutMs);
+      return (closing ??= shutDown(closeTimeoutMs));
+    },
   };
 }
 

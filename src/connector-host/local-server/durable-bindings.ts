@@ -108,6 +108,10 @@ export class DurableBindings {
   }
 
   /** By name. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
   list(): readonly DurableBinding[] {
     const all = [...this.#entries.values()].map(({ name, accountId }) => ({ name, accountId }));
     return all.sort((a, b) => (a.name < b.name ? -1 : 1));

@@ -1,43 +1,11 @@
 import type { ServerResponse } from "node:http";
+import type { Linked } from "../../open-list.js";
 import type { RequestId } from "../../protocol/index.js";
 import { type ExtraHeaders, sendEmpty, sendJson, SseWriter } from "../../serving/index.js";
 import type { Clock } from "../../transport/index.js";
+import { BatchPart } from "./batch-part.js";
 import type { Binding } from "./ports.js";
-
-/** Why a request was ended before it had its answer. */
-export type EndReason =
-  | "agent_left"
-  | "agent_cancelled"
-  | "binding_ended"
-  | "deadline"
-  | "server_closing"
-  | "session_ended";
-
-/** A JSON-RPC response, and the HTTP status that goes with it unless a stream began already. */
-export interface Answer {
-  readonly status: number;
-  readonly body: Uint8Array | string;
-  /** Sent with it, unless a stream began already. */
-  readonly headers?: ExtraHeaders | undefined;
-}
-
-/** What a POST is answered with: a response, or only that it was taken. */
-export type Reply = Answer | "accepted";
-
-/** What the work on a request needs of where it came from and its answer goes. An {@link Exchange} is one. */
-export interface RequestTarget {
-  readonly binding: Binding;
-  /** Whether notifications can be sent ahead of the answer. */
-  readonly mayStream: boolean;
-  /** Aborted when the request ends before its answer. */
-  readonly signal: AbortSignal;
-  /** Why it was aborted. */
-  readonly ended: EndReason | undefined;
-  /** When the work must have ended, on the server's clock. Set by the work itself. */
-  deadline: number;
-  /** Sends a notification ahead of the answer, when that is possible. */
-  notify(line: string, options: { readonly droppable: boolean }): void;
-}
+import type { EndReason, Reply, RequestTarget } from "./request-target.js";
 
 /** A stream that outlives its connection for a while: whoever comes back for it gets what was missed. */
 export interface ResumableStream {
@@ -82,7 +50,9 @@ const SETTLE_MS = 1_000;
  * long. From then on it is a stream, and the response its last event. There is at most one answer; what comes after it, or
  * after the agent left, is ignored.
  */
-export class Exchange implements RequestTarget {
+export class Exchange implements RequestTarget, Linked<Exchange> {
+  next: Exchange | undefined;
+  previous: Exchange | undefined;
   readonly binding: Binding;
   /** Set once the body is read: the one request in it. `undefined` for batches and notifications. */
   requestId: RequestId | undefined;
@@ -100,6 +70,8 @@ export class Exchange implements RequestTarget {
   #resumable: ResumableStream | undefined;
   /** Set while the exchange outlives its connection: called once when it is over. */
   #onSettled: (() => void) | undefined;
+  /** The requests of a batch. */
+  #parts: BatchPart[] | undefined;
   #answered = false;
   #ended: EndReason | undefined;
   #endedAt = Infinity;
@@ -125,12 +97,33 @@ export class Exchange implements RequestTarget {
     return this.#ended;
   }
 
+  /** Adds a request of a batch. */
+  addPart(requestId: RequestId): BatchPart {
+    const part = new BatchPart(this.binding, requestId);
+    (this.#parts ??= []).push(part);
+    return part;
+  }
+
+  /** Whether a request with this id is under way in it. */
+  runs(requestId: RequestId): boolean {
+    if (this.#answered) return false;
+    return this.requestId === requestId || this.#partOf(requestId) !== undefined;
+  }
+
   /** Ends the work on the request; an answer is still sent if it comes soon and somebody is there to read it. */
   end(reason: EndReason): void {
     if (this.#answered || this.#ended !== undefined) return;
     this.#ended = reason;
-    this.#endedAt = this.#options.clock.now();
+    const now = this.#options.clock.now();
+    this.#endedAt = now;
     this.#controller.abort();
+    for (const part of this.#parts ?? []) part.end(reason, now);
+  }
+
+  /** Ends the one request with this id, and with it the exchange unless that is a batch. */
+  cancel(requestId: RequestId): void {
+    if (this.requestId === requestId) this.end("agent_cancelled");
+    else this.#partOf(requestId)?.end("agent_cancelled", this.#options.clock.now());
   }
 
   /**
@@ -181,7 +174,9 @@ export class Exchange implements RequestTarget {
   tick(now: number): void {
     if (this.#answered) return;
     const { keepAliveMs, resumeWindowMs } = this.#options;
-    if (now - this.#endedAt >= SETTLE_MS) this.#giveUp();
+    for (const part of this.#parts ?? []) if (now >= part.deadline) part.end("deadline", now);
+    if (now - this.#endedAt >= SETTLE_MS || this.#parts?.some(({ endedAt }) => now - endedAt >= SETTLE_MS) === true)
+      this.#giveUp();
     else if (now >= this.deadline) this.end("deadline");
     else if (this.#ended !== undefined) return;
     else if (this.#resumable !== undefined && now - this.#resumable.detachedAt >= resumeWindowMs)
@@ -192,6 +187,10 @@ export class Exchange implements RequestTarget {
   /** What the session has for an answer that is no stream yet. */
   get #streamAfterMs(): number | undefined {
     return this.#stream === undefined ? this.session?.streamAfterMs : undefined;
+  }
+
+  #partOf(requestId: RequestId): BatchPart | undefined {
+    return this.#parts?.find((part) => part.isRunning && part.requestId === requestId);
   }
 
   #giveUp(): void {

@@ -1,7 +1,9 @@
 import type { ServerResponse } from "node:http";
+import { OpenList } from "../../open-list.js";
 import type { RequestId } from "../../protocol/index.js";
-import { type EndReason, Exchange, type ExchangeOptions, type ExchangeSession } from "./exchange.js";
+import { Exchange, type ExchangeOptions, type ExchangeSession } from "./exchange.js";
 import type { Binding } from "./ports.js";
+import type { EndReason } from "./request-target.js";
 
 export interface ExchangesOptions extends ExchangeOptions {
   /** Told when an exchange is over. */
@@ -13,7 +15,7 @@ const TICK_MS = 1_000;
 /** The exchanges that run now. One timer serves them all, and there is none while nothing runs. */
 export class Exchanges {
   readonly #options: ExchangesOptions;
-  readonly #open = new Set<Exchange>();
+  readonly #open = new OpenList<Exchange>();
   #cancelTick: (() => void) | undefined;
   #closed = false;
 
@@ -40,32 +42,34 @@ export class Exchanges {
   }
 
   isBusy(binding: Binding): boolean {
-    for (const exchange of this.#open) if (exchange.binding === binding) return true;
+    for (let exchange = this.#open.first; exchange !== undefined; exchange = exchange.next) {
+      if (exchange.binding === binding) return true;
+    }
     return false;
   }
 
   /** Ends everything that runs under a binding. */
   endOf(binding: Binding, reason: EndReason): void {
-    for (const exchange of this.#open) if (exchange.binding === binding) exchange.end(reason);
+    for (const exchange of this.#open.toArray()) if (exchange.binding === binding) exchange.end(reason);
   }
 
   /** Whether something runs in a session; `requestId`: whether that request does. */
   isRunning(session: ExchangeSession, requestId?: RequestId): boolean {
-    for (const exchange of this.#open) {
+    for (let exchange = this.#open.first; exchange !== undefined; exchange = exchange.next) {
       if (exchange.session !== session || exchange.isAnswered) continue;
-      if (requestId === undefined || exchange.requestId === requestId) return true;
+      if (requestId === undefined || exchange.runs(requestId)) return true;
     }
     return false;
   }
 
   /** Ends everything that runs in a session. */
   endOfSession(session: ExchangeSession): void {
-    for (const exchange of this.#open) if (exchange.session === session) exchange.end("session_ended");
+    for (const exchange of this.#open.toArray()) if (exchange.session === session) exchange.end("session_ended");
   }
 
   /** Ends everything that runs. */
   endAll(reason: EndReason): void {
-    for (const exchange of this.#open) exchange.end(reason);
+    for (const exchange of this.#open.toArray()) exchange.end(reason);
   }
 
   /**
@@ -74,10 +78,10 @@ export class Exchanges {
    * other's requests.
    */
   cancel(binding: Binding, session: ExchangeSession | undefined, requestId: RequestId): void {
-    const matching = [...this.#open].filter(
-      (each) => each.binding === binding && each.session === session && each.requestId === requestId,
-    );
-    if (matching.length === 1) matching[0]?.end("agent_cancelled");
+    const matching = this.#open
+      .toArray()
+      .filter((each) => each.binding === binding && each.session === session && each.runs(requestId));
+    if (matching.length === 1) matching[0]?.cancel(requestId);
   }
 
   /** Stops the timer for good. */
@@ -97,7 +101,7 @@ export class Exchanges {
     this.#cancelTick = this.#options.clock.schedule(TICK_MS, () => {
       this.#cancelTick = undefined;
       const now = this.#options.clock.now();
-      for (const exchange of this.#open) exchange.tick(now);
+      for (const exchange of this.#open.toArray()) exchange.tick(now);
       this.#schedule();
     });
   }

@@ -2,8 +2,8 @@ import { type Delivery, deliveryOf, isRemoteConnectorError, RemoteConnectorError
 import type { RequestId } from "../../protocol/index.js";
 import { errorLine } from "../../serving/index.js";
 import { describeError } from "./describe-error.js";
-import type { Answer, EndReason, RequestTarget } from "./exchange.js";
 import type { LocalServerConfig } from "./options.js";
+import type { Answer, EndReason, RequestTarget } from "./request-target.js";
 
 /** A request that failed, and what is known of it. */
 export interface FailedRequest {

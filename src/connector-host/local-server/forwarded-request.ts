@@ -10,11 +10,11 @@ import {
 } from "../../serving/index.js";
 import { passOnAgentMeta } from "./agent-meta.js";
 import type { AgentRequest } from "./agent-request.js";
-import type { Answer, RequestTarget } from "./exchange.js";
 import { failedAnswer } from "./failed-answer.js";
 import { fitResult, type ResultKind } from "./fit-result.js";
 import type { LocalServerConfig } from "./options.js";
 import type { ForwardedRequest, UpstreamAnswer } from "./ports.js";
+import type { Answer, RequestTarget } from "./request-target.js";
 
 /**
  * What a request takes along to the connector. Sets the target's deadline, `callTimeoutMs` from now.

@@ -1,5 +1,11 @@
 export { type BindingRequest } from "./bindings.js";
-export { type BoundAgent, createLocalServer, type DurableAgent, type LocalServer } from "./create-local-server.js";
+export {
+  type AgentCounts,
+  type BoundAgent,
+  createLocalServer,
+  type DurableAgent,
+  type LocalServer,
+} from "./create-local-server.js";
 export {
   type DurableBinding,
   type DurableBindingRequest,

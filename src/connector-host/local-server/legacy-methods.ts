@@ -4,11 +4,11 @@ import { answerRequest } from "./answer-request.js";
 import { capabilitiesOf } from "./capabilities.js";
 import { chosenConnector } from "./chosen-connector.js";
 import { isLegacyHttpRevision, LEGACY_HTTP_REVISIONS, type LegacyHttpRevision } from "./classify-surface.js";
-import type { Answer, RequestTarget } from "./exchange.js";
 import { failedAnswer } from "./failed-answer.js";
 import type { LocalServerConfig } from "./options.js";
 import type { Binding } from "./ports.js";
 import { refusedAnswer } from "./refused-answer.js";
+import type { Answer, RequestTarget } from "./request-target.js";
 
 /** A request of an agent that speaks a legacy revision. */
 export interface LegacyRequest {

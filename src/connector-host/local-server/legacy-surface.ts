@@ -8,13 +8,14 @@ import {
 } from "../../protocol/index.js";
 import { refuse } from "../../serving/index.js";
 import type { LegacyHttpRevision } from "./classify-surface.js";
-import type { Answer, Exchange, Reply } from "./exchange.js";
+import type { Exchange } from "./exchange.js";
 import type { Exchanges } from "./exchanges.js";
 import { answerLegacyRequest, initializeAnswer, type LegacyRequest, readInitialize } from "./legacy-methods.js";
 import { failedAnswer } from "./failed-answer.js";
 import type { LocalServerConfig } from "./options.js";
 import type { Binding } from "./ports.js";
 import { refusedAnswer } from "./refused-answer.js";
+import type { Answer, Reply, RequestTarget } from "./request-target.js";
 import { SESSION_HEADER, type Session, type Sessions } from "./sessions/index.js";
 import { splitBatch } from "./split-batch.js";
 
@@ -51,7 +52,7 @@ export class LegacySurface {
   }
 
   /** Answers one POST. Never rejects for what an agent sent. */
-  async answer(exchange: Exchange, posted: LegacyMessage): Promise<Reply> {
+  answer(exchange: Exchange, posted: LegacyMessage): Reply | Promise<Reply> {
     const { value, body, session } = posted;
     if (Array.isArray(value)) return this.#answerBatch(exchange, value, posted);
     const message = classifyMessage(value);
@@ -80,22 +81,38 @@ export class LegacySurface {
       return malformed("The batch holds what a batch can't hold");
     exchange.session = session;
     const replies = await Promise.all(
-      messages.map((message, index) => this.#answerOne(exchange, message, bodies[index] ?? body, session)),
+      messages.map((message, index) => this.#answerPart(exchange, message, bodies[index] ?? body, session)),
     );
     const lines = replies.flatMap((reply) => (reply === "accepted" ? [] : [Buffer.from(reply.body)]));
-    return lines.length === 0 ? "accepted" : { status: 200, body: Buffer.concat(joined(lines)) };
+    if (lines.length === 0) return "accepted";
+    const status = messages.some(({ kind }) => kind === "request") ? 200 : 400;
+    return { status, body: Buffer.concat(joined(lines)) };
   }
 
-  async #answerOne(
+  async #answerPart(
     exchange: Exchange,
     message: Message,
     body: Uint8Array,
     session: Session | undefined,
   ): Promise<Reply> {
-    if (message.kind === "request") return this.#answerRequest(exchange, { ...message, message: body }, session);
+    if (message.kind !== "request") return this.#answerOne(exchange, message, body, session);
+    if (session !== undefined && this.#exchanges.isRunning(session, message.id)) return stillRuns(message.id);
+    const part = exchange.addPart(message.id);
+    const reply = await this.#answerOne(part, message, body, session);
+    part.settle();
+    return reply;
+  }
+
+  #answerOne(
+    target: RequestTarget,
+    message: Message,
+    body: Uint8Array,
+    session: Session | undefined,
+  ): Reply | Promise<Reply> {
+    if (message.kind === "request") return this.#answerRequest(target, { ...message, message: body }, session);
     if (message.kind === "invalid") return malformed(`The body is no JSON-RPC message: ${message.reason}`, message.id);
     if (message.kind !== "notification") return malformed("Nothing was asked of this client that it could answer");
-    this.#hear(exchange.binding, session, message);
+    this.#hear(target.binding, session, message);
     return "accepted";
   }
 
@@ -104,25 +121,29 @@ export class LegacySurface {
     if (isRequestId(requestId)) this.#exchanges.cancel(binding, session, requestId);
   }
 
-  #answerRequest(exchange: Exchange, request: LegacyRequest, session: Session | undefined): Answer | Promise<Answer> {
-    if (request.method !== "initialize") return answerLegacyRequest(this.#config, exchange, request, session);
+  #answerRequest(
+    target: RequestTarget,
+    request: LegacyRequest,
+    session: Session | undefined,
+  ): Answer | Promise<Answer> {
+    if (request.method !== "initialize") return answerLegacyRequest(this.#config, target, request, session);
     if (session !== undefined) return malformed("This session is initialized", request.id);
     const read = readInitialize(request);
     if (read.kind === "refused") return { ...read.answer, status: 200 };
-    return this.#begin(exchange, request.id, read.revision);
+    return this.#begin(target, request.id, read.revision);
   }
 
   /**
    * Nothing in an `initialize` says whether the agent will listen, watch a resource or ask for log messages, all of which need
    * a session. Only one that takes no streams can't: it is given none, and is not told that it could.
    */
-  #begin(exchange: Exchange, id: RequestId, revision: LegacyHttpRevision): Answer {
-    const { binding, mayStream: inSession } = exchange;
+  #begin(target: RequestTarget, id: RequestId, revision: LegacyHttpRevision): Answer {
+    const { binding, mayStream: inSession } = target;
     let headers: Answer["headers"];
     try {
       if (inSession) headers = { [SESSION_HEADER]: this.#sessions.create(binding, revision).id };
     } catch (error) {
-      return { ...failedAnswer(this.#config, exchange, { id, era: "legacy", error }), status: 200 };
+      return { ...failedAnswer(this.#config, target, { id, era: "legacy", error }), status: 200 };
     }
     return { ...initializeAnswer(this.#config, binding, { id, revision, inSession }), headers };
   }

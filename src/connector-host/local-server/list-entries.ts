@@ -1,12 +1,12 @@
 import { type JsonObject, MetaKey } from "../../protocol/index.js";
 import { refuseParams, resultLine } from "../../serving/index.js";
 import type { AgentRequest } from "./agent-request.js";
-import type { Answer, RequestTarget } from "./exchange.js";
 import { failedAnswer } from "./failed-answer.js";
 import { legacyList, legacyTools, type ListMember, modernList } from "./list-result.js";
 import type { LocalServerConfig } from "./options.js";
 import type { EntryListing, OmittedConnector, ToolListing } from "./ports.js";
 import { refusedAnswer } from "./refused-answer.js";
+import type { Answer, RequestTarget } from "./request-target.js";
 
 /** A list: the member of the result that holds it, and how it is read. */
 export interface ListSource {

@@ -8,10 +8,11 @@ import {
 } from "../../serving/index.js";
 import { answerRequest } from "./answer-request.js";
 import { capabilitiesOf } from "./capabilities.js";
-import type { Answer, Exchange, Reply } from "./exchange.js";
+import type { Exchange } from "./exchange.js";
 import type { LocalServerConfig } from "./options.js";
 import type { Binding } from "./ports.js";
 import { refusedAnswer } from "./refused-answer.js";
+import type { Answer, Reply } from "./request-target.js";
 import type { Subscriptions } from "./subscriptions.js";
 
 /** A POST of an agent, with its body read. */
@@ -19,6 +20,8 @@ export interface PostedMessage {
   /** Left out where nothing is mirrored in headers. */
   readonly headers: HeaderFields | undefined;
   readonly body: Uint8Array;
+  /** The body's value, when it was parsed to find out which surface it is for. */
+  readonly parsed?: { readonly value: unknown };
 }
 
 /**
@@ -35,8 +38,8 @@ export class ModernSurface {
   }
 
   /** Answers one POST. Never rejects for what an agent sent. */
-  async answer(exchange: Exchange, { headers, body }: PostedMessage): Promise<Reply> {
-    const request = classifyModernRequest(headers, body, MODERN_REVISIONS);
+  answer(exchange: Exchange, { headers, body, parsed }: PostedMessage): Reply | Promise<Reply> {
+    const request = classifyModernRequest(headers, body, MODERN_REVISIONS, parsed);
     if (request.kind === "refused") return refusedAnswer(request);
     if (request.kind === "notification") return "accepted";
     exchange.mayStream = true;
@@ -48,9 +51,8 @@ export class ModernSurface {
     if (method === "server/discover") return this.#discover(exchange.binding, id);
     if (method === "subscriptions/listen") return this.#subscriptions.listen(exchange, { id, params });
     const { progressToken, logLevel } = meta;
-    const known = { id, method, params, message: body, era: "modern" as const };
-    const answer = answerRequest(this.#config, exchange, { ...known, headers, progressToken, logLevel });
-    return answer ?? refusedAnswer(refuseMethod(id, method));
+    const asked = { id, method, params, message: body, era: "modern" as const, headers, progressToken, logLevel };
+    return answerRequest(this.#config, exchange, asked) ?? refusedAnswer(refuseMethod(id, method));
   }
 
   /** Stale at once, because the instructions change with the connectors. Source: 2026-07-28, Discovery. */

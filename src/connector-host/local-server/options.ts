@@ -16,7 +16,10 @@ export interface LocalServerOptions {
    * send with it, or with one below it, travels on; `connector` alone is read.
    */
   readonly productPrefix?: string | undefined;
-  /** Origins of web pages that may call, beside loopback, as browsers write them. None when left out. */
+  /**
+   * Values of `Origin` that may call, beside loopback, as browsers write them. None when left out. For apps that send one: nothing
+   * here tells a browser that a page of another origin may call, so that it keeps such a page from it.
+   */
   readonly allowedOrigins?: readonly string[] | undefined;
   /** Bytes of a request's body. 4 MiB when left out. */
   readonly maxBodyBytes?: number | undefined;

@@ -1,11 +1,11 @@
 import { refuseParams } from "../../serving/index.js";
 import type { AgentRequest } from "./agent-request.js";
 import { chosenConnector } from "./chosen-connector.js";
-import type { Answer, RequestTarget } from "./exchange.js";
 import { forward, forwardedRequest, refuseContinuation } from "./forwarded-request.js";
 import type { LocalServerConfig } from "./options.js";
 import type { ResourceDirectory } from "./ports.js";
 import { refusedAnswer } from "./refused-answer.js";
+import type { Answer, RequestTarget } from "./request-target.js";
 
 /**
  * Answers a `resources/read` with the bytes of its server's result. Nothing is sent upstream before all checks passed.

@@ -2,12 +2,13 @@ import { isRemoteConnectorError, RemoteConnectorError } from "../../errors.js";
 import { type JsonObject, MetaKey, type RequestId } from "../../protocol/index.js";
 import { notificationLine, refuseParams, resultLine } from "../../serving/index.js";
 import { chosenConnector } from "./chosen-connector.js";
-import type { Answer, Exchange } from "./exchange.js";
+import type { Exchange } from "./exchange.js";
 import { endError, failedAnswer } from "./failed-answer.js";
 import type { Listeners } from "./listeners.js";
 import type { LocalServerConfig } from "./options.js";
 import type { Binding } from "./ports.js";
 import { refusedAnswer } from "./refused-answer.js";
+import type { Answer } from "./request-target.js";
 import { ResourceWatches } from "./resource-watches.js";
 import { acknowledgedFilter, readSubscriptionFilter } from "./subscription-filter.js";
 

@@ -3,6 +3,8 @@ import type { RequestId } from "../../protocol/index.js";
 /** The requests of one line of the agent. */
 export interface AgentRequest {
   readonly ids: readonly RequestId[];
+  /** It goes on until somebody ends it. */
+  readonly isSubscription: boolean;
   /** Ends it without a word to the agent. */
   abort(): void;
 }
@@ -11,6 +13,12 @@ export interface AgentRequest {
 export class AgentRequests<R extends AgentRequest> {
   readonly #byId = new Map<RequestId, R>();
   readonly #all = new Set<R>();
+  readonly #onRemoved: () => void;
+
+  /** `onRemoved` is told of every request that is over. */
+  constructor(onRemoved: () => void) {
+    this.#onRemoved = onRemoved;
+  }
 
   get size(): number {
     return this.#all.size;
@@ -33,11 +41,16 @@ export class AgentRequests<R extends AgentRequest> {
   remove(request: R): void {
     this.#all.delete(request);
     this.freeIds(request);
+    this.#onRemoved();
   }
 
   /** From now on its ids may be used again. */
   freeIds(request: R): void {
     for (const id of request.ids) if (this.#byId.get(id) === request) this.#byId.delete(id);
+  }
+
+  abortSubscriptions(): void {
+    for (const request of this.#all) if (request.isSubscription) request.abort();
   }
 
   abortAll(): void {

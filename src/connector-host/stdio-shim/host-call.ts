@@ -3,8 +3,9 @@ import type { ResponseHeaders } from "../../transport/index.js";
 import type { AgentRequest, AgentRequests } from "./agent-requests.js";
 import { type HostAnswer, isResponse } from "./ask-whole.js";
 import { errorLines, failureError, type HostFailure, refusalIn } from "./error-lines.js";
+import { answerBroken, answerLost, hostUnreachable, sessionLost } from "./host-failures.js";
 import type { HostLink, HostQuestion } from "./host-link.js";
-import type { HostEnd, HostRequest } from "./host-request.js";
+import { type HostEnd, type HostRequest, TOO_LONG } from "./host-request.js";
 import type { HostStarter } from "./host-starter.js";
 import type { LegacySession } from "./legacy-session.js";
 import type { ServeStdioConfig } from "./options.js";
@@ -75,6 +76,10 @@ export class HostCall implements AgentRequest {
     return this.#init.ids;
   }
 
+  get isSubscription(): boolean {
+    return this.#init.isSubscription;
+  }
+
   abort(): void {
     const running = this.#running;
     this.#finish();
@@ -82,13 +87,18 @@ export class HostCall implements AgentRequest {
   }
 
   /**
-   * The agent does not want it any more, and hears nothing of it from now on. Whether the host must be told: it is not when ending
+   * The agent does not want it any more, and hears nothing of it from now on, unless it is one of a batch. Whether the host must be told: it is not when ending
    * the request says it all.
    */
   cancel(): boolean {
-    if (this.#sessionId === undefined || this.#running === undefined) {
+    // The others of its line go on: the host ends the one, and says so in the answer to all.
+    if (this.#init.isBatch) return this.#running !== undefined;
+    const mustTell = this.#sessionId !== undefined && this.#running !== undefined;
+    if (!mustTell || !this.#wasSent) {
+      // What tells the host goes another way, and may be there before the request is; then its end says it. A request of which the
+      // host has sent something already, and nobody here has seen it, is known there when it is told.
       this.abort();
-      return false;
+      return mustTell;
     }
     // A session's request outlives its connection, and is over when the host says so.
     this.#isMuted = true;
@@ -101,6 +111,8 @@ export class HostCall implements AgentRequest {
     if (this.#isMuted) return this.#finish();
     const { session, body, headers = session?.headers ?? MODERN } = this.#init;
     this.#sessionId = session?.id;
+    // What was refused for its session is sent anew.
+    this.#wasSent = false;
     this.#ask({ method: "POST", body, headers });
   }
 
@@ -118,7 +130,7 @@ export class HostCall implements AgentRequest {
         if (this.#isOver) return;
         this.#running = undefined;
         if (end.kind !== "answered") this.#onCut(end);
-        else if (question.method === "GET") this.#fail(lost("unknown", "stream_ended"));
+        else if (question.method === "GET") this.#fail(answerLost("stream_ended"));
         else this.#onAnswer({ status, headers, body: end.body });
       },
     });
@@ -149,34 +161,42 @@ export class HostCall implements AgentRequest {
     if (!this.#isMuted) this.#ports.write(line);
   }
 
-  /** The host refused it before anything acted on it, if it does not say more. */
+  /** The host refused it, or failed at it. */
   #refused(status: number, body: Uint8Array): void {
     const refusal = refusalIn(body);
-    const facts = { httpStatus: status };
-    const unexpected = { code: "unexpected_answer", facts };
+    // Refusals come before anything acted on a request, and so does 503. What else failed in the host may have acted.
+    const isRefused = status < 500 || status === 503;
+    const unexpected = {
+      code: "unexpected_answer",
+      facts: { httpStatus: status },
+      delivery: isRefused ? ("not_sent" as const) : ("unknown" as const),
+      message: `The host answered with ${String(status)}.`,
+    };
     if (refusal === undefined) {
-      return this.#fail({ ...unexpected, delivery: "answered", message: `The host answered with ${String(status)}.` });
+      return this.#fail(isRefused ? { ...unexpected, delivery: "answered" } : unexpected);
     }
     const { error, hasId } = refusal;
     this.#finish();
     if (this.#isMuted) return;
     if (hasId) return this.#ports.write(body);
-    const verdict = failureError({ ...unexpected, delivery: "not_sent", message: "" }, this.#ports.config.deliveryKey);
+    const verdict = failureError(unexpected, this.#ports.config.deliveryKey);
     this.#ports.write(errorLines(this.ids, this.#init.isBatch, { ...error, data: error.data ?? verdict.data }));
   }
 
   /** The answer did not come, or not whole. */
   #onCut(end: Exclude<HostEnd, { readonly kind: "answered" }>): void {
-    if (this.#lastEventId !== undefined && this.#sessionId !== undefined && this.#resumes < MAX_RESUMES) {
+    // What was too long would be so again.
+    const canResume = end.kind === "streamed" || end.reason !== TOO_LONG;
+    if (canResume && this.#lastEventId !== undefined && this.#sessionId !== undefined && this.#resumes < MAX_RESUMES) {
       this.#resumes += 1;
       const headers = [...(this.#init.session?.headers ?? []), "Last-Event-ID", this.#lastEventId];
       return this.#ask({ method: "GET", body: null, headers });
     }
-    if (end.kind === "streamed") return this.#fail(lost("unknown", "stream_ended"));
+    if (end.kind === "streamed") return this.#fail(answerLost("stream_ended"));
     const { delivery, reason } = end;
-    if (this.#wasSent || delivery !== "not_sent") return this.#fail(brokenBy(reason, this.#ports.config));
+    if (this.#wasSent || delivery !== "not_sent") return this.#fail(answerBroken(reason, this.#ports.config));
     if (this.#ports.starter.canStart && !this.#wasStarted) void this.#start();
-    else this.#fail(unreachable(this.#ports.socketPath, reason));
+    else this.#fail(hostUnreachable(this.#ports.socketPath, reason));
   }
 
   async #start(): Promise<void> {
@@ -184,7 +204,7 @@ export class HostCall implements AgentRequest {
     const outcome = await this.#ports.starter.start();
     if (this.#isOver) return;
     if (outcome.kind === "ready") this.#begin();
-    else this.#fail(unreachable(this.#ports.socketPath, outcome.reason));
+    else this.#fail(hostUnreachable(this.#ports.socketPath, outcome.reason));
   }
 
   async #renew(lostId: string): Promise<void> {
@@ -192,7 +212,7 @@ export class HostCall implements AgentRequest {
     this.#wasRenewed = true;
     if (this.#isOver) return;
     if (isRenewed) this.#begin();
-    else this.#fail(lost("not_sent", "unexpected_answer"));
+    else this.#fail(sessionLost());
   }
 
   #fail(failure: HostFailure): void {
@@ -220,32 +240,4 @@ export class HostCall implements AgentRequest {
     this.#ports.requests.remove(this);
     this.#init.onOver?.();
   }
-}
-
-function unreachable(path: string, reason: string): HostFailure {
-  return {
-    message: `No host can be reached at ${path}: ${reason}. Start it, then try again.`,
-    delivery: "not_sent",
-    code: "connect_failed",
-    facts: { reason },
-  };
-}
-
-/** What was sent, and has no answer that could be read. */
-function brokenBy(reason: string, { maxMessageBytes }: ServeStdioConfig): HostFailure {
-  if (reason !== "maxMessageBytes") return lost("unknown", "connection_broken", reason);
-  return {
-    message: `The answer has more than ${String(maxMessageBytes)} bytes (maxMessageBytes).`,
-    delivery: "unknown",
-    code: "limit_exceeded",
-    facts: { option: "maxMessageBytes", limit: maxMessageBytes },
-  };
-}
-
-function lost(delivery: HostFailure["delivery"], code: string, reason?: string): HostFailure {
-  const message =
-    delivery === "unknown"
-      ? "The host ended before its answer; whether it acted on the request is not known."
-      : "The host has forgotten the session, and no new one could be had.";
-  return { message, delivery, code, facts: reason === undefined ? undefined : { reason } };
 }

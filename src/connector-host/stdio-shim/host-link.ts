@@ -1,4 +1,4 @@
-import { createUndiciExchange, type Exchange, type ResponseHeaders } from "../../transport/index.js";
+import { type Clock, createUndiciExchange, type Exchange, type ResponseHeaders } from "../../transport/index.js";
 import { AGENT_PATH, BINDING_HEADER } from "../agent-socket/index.js";
 import { HostRequest, type HostRequestSink } from "./host-request.js";
 
@@ -11,7 +11,13 @@ export interface HostLinkOptions {
   /** Requests that are under way at a time. */
   readonly maxRequests: number;
   readonly maxMessageBytes: number;
+  /** How long a request waits for a place in the queue of a host that takes no more connections just now. */
+  readonly patienceMs: number;
+  readonly clock: Clock;
 }
+
+/** How often such a host is asked again. */
+const BUSY_PAUSE_MS = 50;
 
 /** What is asked of the host. */
 export interface HostQuestion {
@@ -24,32 +30,45 @@ export interface HostQuestion {
 
 /** The way to the host: HTTP over its agent socket. Connections are made when they are needed, and again after the host ended. */
 export class HostLink {
+  readonly #options: HostLinkOptions;
   readonly #exchange: Exchange;
   readonly #always: readonly string[];
-  readonly #maxMessageBytes: number;
   readonly #running = new Set<HostRequest>();
   #isPaused = false;
+  #isClosed = false;
 
   /** `maxRequests` counts those of the agent; a few more are asked for the session's own sake. */
-  constructor({ socketPath, binding, maxRequests, maxMessageBytes }: HostLinkOptions) {
+  constructor(options: HostLinkOptions) {
+    const { socketPath, binding, maxRequests } = options;
+    this.#options = options;
     this.#exchange = createUndiciExchange({ origin: ORIGIN, socketPath, maxConnections: maxRequests + SPARE });
     const media = ["Content-Type", "application/json", "Accept", "application/json, text/event-stream"];
     this.#always = [BINDING_HEADER, binding, ...media];
-    this.#maxMessageBytes = maxMessageBytes;
   }
 
   /** Asks something. The sink is told of the answer, and of exactly one end, unless the request is aborted. */
   ask({ method, body, headers }: HostQuestion, sink: HostRequestSink): HostRequest {
+    const { clock, maxMessageBytes, patienceMs } = this.#options;
+    const endsAt = clock.now() + patienceMs;
+    const dispatch = (): void => {
+      if (this.#isClosed || request.isOver) return;
+      this.#exchange.dispatch({ method, path: AGENT_PATH, headers: [...this.#always, ...headers], body }, request);
+    };
     const request = new HostRequest(
       {
-        maxMessageBytes: this.#maxMessageBytes,
+        maxMessageBytes,
         isPaused: () => this.#isPaused,
+        onBusy: () => {
+          if (clock.now() >= endsAt) return false;
+          clock.schedule(BUSY_PAUSE_MS, dispatch);
+          return true;
+        },
         onDone: () => this.#running.delete(request),
       },
       sink,
     );
     this.#running.add(request);
-    this.#exchange.dispatch({ method, path: AGENT_PATH, headers: [...this.#always, ...headers], body }, request);
+    dispatch();
     return request;
   }
 
@@ -66,6 +85,7 @@ export class HostLink {
 
   /** Ends everything. */
   close(): Promise<void> {
+    this.#isClosed = true;
     return this.#exchange.destroy();
   }
 }

@@ -22,8 +22,16 @@ export interface HostRequestSink {
 export interface HostRequestOptions {
   readonly maxMessageBytes: number;
   readonly isPaused: () => boolean;
+  /** The host takes no more connections just now, and has heard nothing of this. Whether it will be asked again. */
+  readonly onBusy: () => boolean;
   readonly onDone: () => void;
 }
+
+/** The reason of a message that has more than `maxMessageBytes`. */
+export const TOO_LONG = "maxMessageBytes";
+
+/** What a connection to a Unix socket fails with while the queue of its listener is full. Source: connect(2). */
+export const QUEUE_FULL = "EAGAIN";
 
 /** One HTTP request to the host, and its answer: one body, or a stream of events. */
 export class HostRequest implements ExchangeHandler {
@@ -39,6 +47,10 @@ export class HostRequest implements ExchangeHandler {
   constructor(options: HostRequestOptions, sink: HostRequestSink) {
     this.#options = options;
     this.#sink = sink;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
   /** Ends the request; nobody is told anything of it any more. */
@@ -79,7 +91,7 @@ export class HostRequest implements ExchangeHandler {
   onResponseData(control: ExchangeControl, chunk: Uint8Array): void {
     if (this.#isOver) return;
     if (this.#take(chunk)) return;
-    this.#fail("maxMessageBytes");
+    this.#fail(TOO_LONG);
     control.abort(new Error("The answer is too long."));
   }
 
@@ -87,13 +99,15 @@ export class HostRequest implements ExchangeHandler {
     if (this.#isOver) return;
     if (this.#stream === undefined) this.#end({ kind: "answered", body: Buffer.concat(this.#chunks) });
     else if (this.#take(undefined)) this.#end({ kind: "streamed" });
-    else this.#fail("maxMessageBytes");
+    else this.#fail(TOO_LONG);
   }
 
   onResponseError(_control: ExchangeControl, error: Error, notSent?: boolean): void {
     if (this.#isOver) return;
     if (notSent === true) this.#handedOver = false;
-    this.#fail(reasonOf(error));
+    const reason = reasonOf(error);
+    if (reason === QUEUE_FULL && !this.#handedOver && this.#options.onBusy()) return;
+    this.#fail(reason);
   }
 
   /** Takes the next bytes, or the end of them; whether they fit. */

@@ -1,5 +1,6 @@
 import { connect } from "node:net";
 import type { Clock } from "../../transport/index.js";
+import { QUEUE_FULL } from "./host-request.js";
 
 export interface HostStarterOptions {
   readonly socketPath: string;
@@ -68,7 +69,7 @@ export class HostStarter {
         probe.destroy();
         resolve(true);
       });
-      probe.once("error", () => resolve(false));
+      probe.once("error", ({ code }: NodeJS.ErrnoException) => resolve(code === QUEUE_FULL));
     });
   }
 }

@@ -77,6 +77,8 @@ export interface LegacySessionOptions {
   readonly onRenewed: () => void;
 }
 
+const WITH_EFFECT: ReadonlySet<string> = new Set(["logging/setLevel", "resources/subscribe", "resources/unsubscribe"]);
+
 /** Requests whose effect a new session must have again, at most. */
 const MAX_EFFECTS = 256;
 
@@ -117,13 +119,23 @@ export class LegacySession {
     return headersOf(this.#agreement);
   }
 
-  /** Remembers a request that sets something up on the host, or takes it away. */
-  note(method: string, params: unknown, body: Uint8Array<ArrayBuffer>): void {
-    if (method === "logging/setLevel") return this.#keep("level", body);
+  /**
+   * For a request that sets something up on the host, or takes it away: what its answer is to be handed to, so that it is remembered
+   * when the host has done it, and what the agent gets then. `undefined` for every other request.
+   */
+  noteWhenDone(
+    { method, params }: { readonly method: string; readonly params: unknown },
+    body: Uint8Array<ArrayBuffer>,
+  ): ((answer: Omit<HostAnswer, "kind">) => Uint8Array) | undefined {
+    if (!WITH_EFFECT.has(method)) return undefined;
     const uri = isJsonObject(params) ? params["uri"] : undefined;
-    if (typeof uri !== "string") return;
-    if (method === "resources/subscribe") this.#keep(`uri ${uri}`, body);
-    else if (method === "resources/unsubscribe") this.#effects.delete(`uri ${uri}`);
+    return (answer) => {
+      if (memberRange(answer.body, ["result"]) === undefined) return answer.body;
+      if (method === "logging/setLevel") this.#keep("level", body);
+      else if (method === "resources/subscribe") this.#keep(`uri ${String(uri)}`, body);
+      else this.#effects.delete(`uri ${String(uri)}`);
+      return answer.body;
+    };
   }
 
   /**

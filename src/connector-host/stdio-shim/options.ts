@@ -18,9 +18,13 @@ export interface ServeStdioOptions {
    * with is the reason why the request failed.
    */
   readonly start?: (() => void | Promise<void>) | undefined;
-  /** How long a request waits for a host that was started. 10,000 when left out. */
+  /** How long a request waits for a host that was started, or that can take no more connections just now. 10,000 when left out. */
   readonly startTimeoutMs?: number | undefined;
-  /** How long what is under way may take to end after the agent has left. 2,000 when left out. */
+  /** How long what is under way when the agent closes stdin may take until it has its answer. 10,000 when left out. */
+  readonly finishTimeoutMs?: number | undefined;
+  /** Gives up at once what is under way, as if that time were over: for a program that is told to end. */
+  readonly signal?: AbortSignal | undefined;
+  /** How long the end may take when nothing is under way, or it was given up. 2,000 when left out. */
   readonly closeTimeoutMs?: number | undefined;
   /** Bytes of a line of the agent. 4 MiB when left out, which is what a host takes by default. */
   readonly maxLineBytes?: number | undefined;
@@ -41,6 +45,8 @@ export interface ServeStdioConfig {
   readonly stdout: Writable;
   readonly start: (() => void | Promise<void>) | undefined;
   readonly startTimeoutMs: number;
+  readonly finishTimeoutMs: number;
+  readonly signal: AbortSignal | undefined;
   readonly closeTimeoutMs: number;
   readonly maxLineBytes: number;
   readonly maxMessageBytes: number;
@@ -57,6 +63,8 @@ const KNOWN: Readonly<Record<keyof ServeStdioOptions, true>> = {
   stdout: true,
   start: true,
   startTimeoutMs: true,
+  finishTimeoutMs: true,
+  signal: true,
   closeTimeoutMs: true,
   maxLineBytes: true,
   maxMessageBytes: true,
@@ -77,6 +85,8 @@ export function resolveServeStdioOptions(options: ServeStdioOptions): ServeStdio
     stdout: options.stdout ?? process.stdout,
     start: functionOption("start", options.start, undefined),
     startTimeoutMs: durationOption("startTimeoutMs", options.startTimeoutMs, 10_000),
+    finishTimeoutMs: durationOption("finishTimeoutMs", options.finishTimeoutMs, 10_000),
+    signal: options.signal,
     closeTimeoutMs: durationOption("closeTimeoutMs", options.closeTimeoutMs, 2_000),
     maxLineBytes: countOption("maxLineBytes", options.maxLineBytes, 4 * MIB),
     maxMessageBytes: countOption("maxMessageBytes", options.maxMessageBytes, 64 * MIB),

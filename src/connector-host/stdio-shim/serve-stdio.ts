@@ -1,4 +1,5 @@
 import { RemoteConnectorError } from "../../errors.js";
+import type { Clock } from "../../transport/index.js";
 import type { Line, LineFramer } from "../../transport/process/index.js";
 import { agentAddress } from "../agent-socket/index.js";
 import { HostLink } from "./host-link.js";
@@ -16,8 +17,9 @@ import { Shim } from "./shim.js";
  * the host leaves without an answer is answered here, with the verdict on it in the error's data; a request that found no host is
  * `not_sent`, one whose host ended is `unknown`. The next request looks for the host anew.
  *
- * Resolves when the agent has closed stdin, or does not read any more, and everything is over, at most `closeTimeoutMs` later. What
- * was under way then is given up. Rejects with `invalid_options`, and with `connect_failed` (`path_too_long`) for a state directory
+ * Resolves when the agent has closed stdin, or does not read any more, and everything is over. Requests that were read before stdin
+ * closed get their answers if those come within `finishTimeoutMs`; subscriptions end at once. What is left is given up, which takes
+ * at most `closeTimeoutMs`. Rejects with `invalid_options`, and with `connect_failed` (`path_too_long`) for a state directory
  * in which there can be no socket.
  *
  * Source: 2026-07-28, stdio; 2025-11-25, Transports, stdio.
@@ -44,13 +46,17 @@ class StdioService {
   /** Lines that were read meanwhile. */
   readonly #waiting: Line[] = [];
   #waitingBytes = 0;
+  /** Nobody reads any more, or nobody waits. */
   #onLeft: () => void = ignore;
+  /** Told when every line that was read is taken, and no request is under way. */
+  #onIdle: () => void = ignore;
 
   constructor(config: ServeStdioConfig, socketPath: string, framer: LineFramer) {
     const { binding, clock, maxMessageBytes, maxRequests, start, startTimeoutMs, stdout } = config;
     this.#config = config;
     this.#framer = framer;
-    this.#link = new HostLink({ socketPath, binding, maxRequests, maxMessageBytes });
+    const patienceMs = startTimeoutMs;
+    this.#link = new HostLink({ socketPath, binding, maxRequests, maxMessageBytes, patienceMs, clock });
     this.#output = new LineOutput({
       stdout,
       onBlocked: () => {
@@ -70,27 +76,63 @@ class StdioService {
       starter: new HostStarter({ socketPath, start, startTimeoutMs, clock }),
       write: (message) => this.#output.write(message),
       holdInput: (isHeld) => this.#hold("handshake", isHeld),
+      onOver: () => this.#lookWhetherIdle(),
     });
   }
 
   /** Resolves when the agent has left and everything is over. */
   async run(): Promise<void> {
-    const { stdin } = this.#config;
-    await new Promise<void>((resolve) => {
+    const { stdin, clock, closeTimeoutMs, finishTimeoutMs, signal } = this.#config;
+    const left = new Promise<void>((resolve) => {
       this.#onLeft = resolve;
+    });
+    const onAbort = (): void => this.#onLeft();
+    signal?.addEventListener("abort", onAbort);
+    if (signal?.aborted === true) onAbort();
+    await Promise.race([left, this.#read()]);
+    await within(Promise.race([left, this.#finished()]), clock, finishTimeoutMs);
+    signal?.removeEventListener("abort", onAbort);
+    // Nobody reads any more: what still comes of the host is only looked at.
+    this.#link.resume();
+    await within(
+      this.#shim.close().then(() => this.#output.flushed()),
+      clock,
+      closeTimeoutMs,
+    );
+    await this.#link.close();
+    stdin.destroy();
+  }
+
+  /** Resolves at the end of what the agent says. When that is no end in good order, nobody waits for anything. */
+  #read(): Promise<void> {
+    const { stdin } = this.#config;
+    return new Promise((resolve) => {
       stdin.on("data", (chunk: Uint8Array) => {
         for (const line of this.#framer.push(chunk)) this.#push(line);
         this.#flow();
       });
-      // What came after the last line's end is no line.
-      stdin.on("end", resolve).on("close", resolve).on("error", resolve);
+      stdin.on("end", () => {
+        for (const line of this.#framer.end()) this.#push(line);
+        this.#flow();
+        resolve();
+      });
+      const onCut = (): void => {
+        if (!stdin.readableEnded) this.#onLeft();
+      };
+      stdin.on("close", onCut).on("error", onCut);
     });
-    // Nobody reads any more: what still comes of the host is only looked at.
-    this.#link.resume();
-    const closed = this.#shim.close().then(() => this.#output.flushed());
-    await within(closed, this.#config);
-    await this.#link.close();
-    stdin.destroy();
+  }
+
+  #finished(): Promise<void> {
+    this.#shim.finish();
+    return new Promise((resolve) => {
+      this.#onIdle = resolve;
+      this.#lookWhetherIdle();
+    });
+  }
+
+  #lookWhetherIdle(): void {
+    if (this.#waiting.length === 0 && !this.#shim.isBusy) this.#onIdle();
   }
 
   #hold(why: "handshake" | "output", isHeld: boolean): void {
@@ -115,6 +157,7 @@ class StdioService {
       this.#waitingBytes -= sizeOf(line);
       this.#shim.take(line);
     }
+    this.#lookWhetherIdle();
     const { stdin, maxLineBytes } = this.#config;
     if (this.#waiting.length >= MAX_WAITING_LINES || this.#waitingBytes >= maxLineBytes) stdin.pause();
     else if (stdin.isPaused()) stdin.resume();
@@ -128,9 +171,9 @@ function sizeOf(line: Line): number {
   return line.kind === "line" ? line.bytes.byteLength : 0;
 }
 
-function within(ended: Promise<void>, { clock, closeTimeoutMs }: ServeStdioConfig): Promise<void> {
+function within(ended: Promise<void>, clock: Clock, limitMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const cancel = clock.schedule(closeTimeoutMs, resolve);
+    const cancel = clock.schedule(limitMs, resolve);
     void ended.then(() => {
       cancel();
       return resolve();

@@ -11,6 +11,16 @@ import { agreementOf, copyOf, handshakeOf, LegacySession } from "./legacy-sessio
 import { ListeningStream } from "./listening-stream.js";
 import type { ServeStdioConfig } from "./options.js";
 
+/** What is known of the requests of a line. */
+interface RequestTraits {
+  readonly session?: LegacySession | undefined;
+  /** Of a modern request. */
+  readonly method?: string;
+  /** The request of a session, when it is alone in its line. */
+  readonly sessionRequest?: Verdict<"legacy">;
+  readonly isBatch?: boolean;
+}
+
 type Verdict<K extends LineVerdict["kind"]> = Extract<LineVerdict, { readonly kind: K }>;
 
 export interface ShimOptions {
@@ -22,6 +32,8 @@ export interface ShimOptions {
   readonly write: (message: string | Uint8Array) => void;
   /** No lines may come from now on, or they may again. */
   readonly holdInput: (isHeld: boolean) => void;
+  /** Told of every request that is over. */
+  readonly onOver: () => void;
 }
 
 /**
@@ -33,15 +45,18 @@ export interface ShimOptions {
  */
 export class Shim {
   readonly #options: ShimOptions;
-  readonly #requests = new AgentRequests<HostCall>();
+  readonly #requests: AgentRequests<HostCall>;
   readonly #ports: HostCallPorts;
   #session: LegacySession | undefined;
   #listening: ListeningStream | undefined;
+  /** The agent has said all that it will say. */
+  #isFinishing = false;
   #isClosed = false;
 
   constructor(options: ShimOptions) {
     this.#options = options;
-    const { config, socketPath, link, starter, write } = options;
+    const { config, socketPath, link, starter, write, onOver } = options;
+    this.#requests = new AgentRequests(onOver);
     this.#ports = { config, socketPath, link, starter, write, requests: this.#requests };
   }
 
@@ -50,8 +65,23 @@ export class Shim {
     if (this.#isClosed) return;
     if (line.kind === "overlong") return this.#refuseOverlong(line);
     const value = parseJson(line.text);
-    if (value === undefined) return this.#refuse(RpcCode.parseError, "The line is not JSON");
+    if (value === undefined) {
+      // What the agent's end cut off is no line of it.
+      return line.unterminated ? undefined : this.#refuse(RpcCode.parseError, "The line is not JSON");
+    }
     this.#act(classifyLine(value, this.#session?.revision), line.bytes);
+  }
+
+  /** Whether a request is under way. */
+  get isBusy(): boolean {
+    return this.#requests.size > 0;
+  }
+
+  /** Ends what would not end by itself, and begins nothing of the kind any more. Requests go on. */
+  finish(): void {
+    this.#isFinishing = true;
+    this.#listening?.close();
+    this.#requests.abortSubscriptions();
   }
 
   /** Ends everything that is under way, without an answer, and the session. Resolves within `closeTimeoutMs`. */
@@ -70,8 +100,7 @@ export class Shim {
       case "modern":
         return this.#request(bytes, verdict.ids, { method: verdict.method });
       case "legacy":
-        this.#session?.note(verdict.method, verdict.params, copyOf(bytes));
-        return this.#request(bytes, verdict.ids, { session: this.#session });
+        return this.#request(bytes, verdict.ids, { session: this.#session, sessionRequest: verdict });
       case "batch":
         return this.#request(bytes, verdict.ids, { session: this.#session, isBatch: true });
       case "initialize":
@@ -92,12 +121,15 @@ export class Shim {
   #request(
     line: Uint8Array,
     ids: readonly RequestId[],
-    { session, method, isBatch = false }: { session?: LegacySession | undefined; method?: string; isBatch?: boolean },
+    { session, method, sessionRequest, isBatch = false }: RequestTraits,
   ): void {
     if (!this.#mayBegin(ids, isBatch)) return;
     const isSubscription = method === "subscriptions/listen";
+    if (isSubscription && this.#isFinishing) return;
+    const body = copyOf(line);
+    const adapt = sessionRequest && session?.noteWhenDone(sessionRequest, body);
     // Not started by a `new` alone: it adds itself to the requests.
-    void new HostCall(this.#ports, { ids, isBatch, body: copyOf(line), session, isSubscription });
+    void new HostCall(this.#ports, { ids, isBatch, body, session, isSubscription, adapt });
   }
 
   /** Refuses what can't run beside the rest. */
@@ -161,7 +193,7 @@ export class Shim {
   }
 
   #listen(session: LegacySession): void {
-    if (this.#isClosed || this.#session !== session || session.id === undefined) return;
+    if (this.#isFinishing || this.#isClosed || this.#session !== session || session.id === undefined) return;
     const { link, write, config } = this.#options;
     this.#listening?.close();
     this.#listening = new ListeningStream({ link, clock: config.clock, session, onMessage: write });

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { RemoteConnectorError } from "../../../errors.js";
 import { RpcCode } from "../../../protocol/index.js";
 import {
+  acceptsStream,
   type HeaderFields,
   headerValue,
   type Refusal,
@@ -63,7 +64,7 @@ export class SessionEndpoint {
     } else if (method === "DELETE") {
       this.#sessions.end(session);
       sendEmpty(response, 204);
-    } else if (!/\btext\/event-stream\b/i.test(headerValue(headers, "accept") ?? "")) {
+    } else if (!acceptsStream(headers)) {
       sendRefusal(response, NO_STREAM);
     } else {
       this.#listen(session, request, response);

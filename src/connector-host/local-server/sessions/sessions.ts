@@ -41,8 +41,8 @@ export class Sessions {
   }
 
   /**
-   * Opens a session for whoever holds the binding's bearer. When `maxSessions` are open, the one that was idle for the longest
-   * time ends. Throws `limit_exceeded` when none is idle.
+   * Opens a session for whoever holds the binding's bearer. When `maxSessions` are open, an idle one ends: of the binding that has
+   * the most, the one that was idle for the longest time. Throws `limit_exceeded` when none is idle.
    */
   create(binding: Binding, revision: LegacyHttpRevision): Session {
     const { config, listeners } = this.#parts;
@@ -107,13 +107,14 @@ export class Sessions {
   #makeRoom(): void {
     const { maxSessions: limit } = this.#parts.config;
     if (this.#byId.size < limit) return;
-    let oldest: Session | undefined;
-    for (const session of this.#byId.values()) {
-      if (this.#isBusy(session)) continue;
-      if (oldest === undefined || session.lastUsedAt < oldest.lastUsedAt) oldest = session;
-    }
-    if (oldest === undefined) throw allBusy(limit);
-    this.end(oldest);
+    const counts = new Map<Binding, number>();
+    for (const { binding } of this.#byId.values()) counts.set(binding, (counts.get(binding) ?? 0) + 1);
+    // An agent that begins sessions again and again must not take those of the others.
+    const [first] = [...this.#byId.values()]
+      .filter((session) => !this.#isBusy(session))
+      .toSorted((a, b) => (counts.get(b.binding) ?? 0) - (counts.get(a.binding) ?? 0) || a.lastUsedAt - b.lastUsedAt);
+    if (first === undefined) throw allBusy(limit);
+    this.end(first);
   }
 
   #isBusy(session: Session): boolean {

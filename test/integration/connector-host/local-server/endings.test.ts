@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { recordDelivery, RemoteConnectorError } from "../../../../src/errors.js";
 import type { BoundAgent } from "../../../../src/connector-host/local-server/index.js";
 import { FakeClock } from "../../../support/fake-clock.js";
-import { answerOf, FixedDirectory, hangs, HELLO, says } from "./fixed-directory.js";
+import { answerOf, FixedDirectory, hangs, HELLO, NeverLists, says } from "./fixed-directory.js";
 import { callModern, messagesOf, modernBody, modernHeaders, post, postLegacy, type RawAnswer } from "./raw-agent.js";
 import { gate, start } from "./start.js";
 
@@ -184,11 +184,6 @@ describe("F-7: deadlines", () => {
 
   it("end a list", async () => {
     const clock = new FakeClock();
-    class NeverLists extends FixedDirectory {
-      override list(_binding: unknown, signal: AbortSignal): Promise<never> {
-        return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
-      }
-    }
     const { agent } = await start(undefined, { clock, listTimeoutMs: 2_000, directory: new NeverLists() });
     const listing = post(agent, modernBody("tools/list"), modernHeaders("tools/list"));
     await expect.poll(() => clock.pending).toBe(1);

@@ -74,6 +74,13 @@ export class FixedDirectory implements ToolDirectory {
   }
 }
 
+/** A directory whose list hangs until its signal aborts. */
+export class NeverLists extends FixedDirectory {
+  override list(_binding: Binding, signal: AbortSignal): Promise<never> {
+    return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  }
+}
+
 /** A result from its JSON text. */
 export function answerOf(text: string, era: UpstreamAnswer["era"] = "modern"): UpstreamAnswer {
   const { resultType }: { resultType?: string } = JSON.parse(text);

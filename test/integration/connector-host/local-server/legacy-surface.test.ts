@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { answerOf, hangs, HELLO, says } from "./fixed-directory.js";
+import { FakeClock } from "../../../support/fake-clock.js";
+import { answerOf, hangs, HELLO, NeverLists, says } from "./fixed-directory.js";
 import { messagesOf, postLegacy } from "./raw-agent.js";
 import { start } from "./start.js";
 
@@ -194,6 +195,15 @@ describe("H-26: notifications/cancelled", () => {
   });
 });
 
+it("H-22: a request whose id would come back as another is refused before anything ran", async () => {
+  const { agent, directory } = await start((tools) => tools.add("a_x", says(HELLO)));
+  const text = (id: string): string => JSON.stringify(call("a_x")).replace('"id":1', `"id":${id}`);
+  const refused: { id?: unknown } = JSON.parse((await postLegacy(agent, text("9007199254740993"))).text);
+  expect(refused).toMatchObject({ error: { code: -32600 } });
+  expect([refused.id, directory.calls.length]).toEqual([undefined, 0]);
+  expect((await postLegacy(agent, text("-9007199254740991"))).text).toContain('"id":-9007199254740991,"result"');
+});
+
 describe("L-1: batches", () => {
   it("are answered as one at the revision that has them", async () => {
     const raw = '{"content":[],"n":12345678901234567890}';
@@ -207,6 +217,35 @@ describe("L-1: batches", () => {
     expect(answer.text).toContain(`[{"jsonrpc":"2.0","id":1,"result":{}},{"jsonrpc":"2.0","id":2,"result":${raw}},`);
     expect(JSON.parse(answer.text)).toMatchObject([{ id: 1 }, { id: 2 }, { id: 3, error: { code: -32601 } }]);
     expect(directory.calls[0]?.call.argumentsText).toBe('{"n":12345678901234567890}');
+  });
+
+  it("F-7, H-26: have a deadline for each of their requests, which can be cancelled by itself", async () => {
+    const clock = new FakeClock();
+    const directory = new NeverLists().add("a_x", hangs());
+    const { agent } = await start(undefined, { directory, clock, listTimeoutMs: 2_000, callTimeoutMs: 9_000 });
+    const running = postLegacy(agent, [
+      call("a_x", "late"),
+      call("a_x", 0),
+      { jsonrpc: "2.0", id: 1, method: "tools/list" },
+    ]);
+    await expect.poll(() => directory.calls.length).toBe(2);
+    await postLegacy(agent, { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 0 } });
+    await clock.advance(3_000);
+    expect(directory.calls.map(({ call: { signal } }) => signal.aborted)).toEqual([false, true]);
+    await clock.advance(7_000);
+    expect(JSON.parse((await running).text)).toMatchObject(
+      [
+        { code: "timeout", option: "callTimeoutMs" },
+        { code: "cancelled", reason: "agent_cancelled" },
+        { code: "timeout", option: "listTimeoutMs" },
+      ].map((verdict) => ({ error: { data: { "sh.tutti/delivery": verdict } } })),
+    );
+  });
+
+  it("that ask nothing, and hold what can't be taken, are refused", async () => {
+    const { agent } = await start();
+    const answer = await postLegacy(agent, [{ jsonrpc: "2.0", id: 1, result: {} }]);
+    expect([answer.status, JSON.parse(answer.text)]).toMatchObject([400, [{ error: { code: -32600 } }]]);
   });
 
   it("of notifications alone are taken", async () => {

@@ -352,6 +352,21 @@ describe("H-22: requests of a session", () => {
     expect(await running).toMatchObject({ error: { data: { [KEY]: { reason: "binding_ended" } } } });
   });
 
+  it("run once in batches, too", async () => {
+    const { agent, directory } = await start((tools) => tools.add("a_x", hangs()));
+    const session = await SessionAgent.open(agent, "2025-03-26");
+    const batch = JSON.stringify([call("a_x", "r"), call("a_x", "r")].map((each) => ({ jsonrpc: "2.0", ...each })));
+    const running = postLegacy(agent, batch, session.headers);
+    await expect.poll(() => directory.calls.length).toBe(1);
+    expect(await session.ask("tools/call", { name: "a_x" }, "r")).toMatchObject({ error: { code: -32600 } });
+    expect(directory.calls).toHaveLength(1);
+    agent.revoke();
+    expect(JSON.parse((await running).text)).toMatchObject([
+      { error: { data: { [KEY]: { reason: "binding_ended" } } } },
+      { error: { code: -32600 } },
+    ]);
+  });
+
   it("end with it, honestly, and so do its stream and its watches", async () => {
     const { directory, session } = await open((tools) => {
       everything(tools);

@@ -1,5 +1,4 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { serveStdio } from "../../../../src/connector-host/stdio-shim/index.js";
@@ -21,18 +20,12 @@ afterEach(() => party.opened.close());
 /** A host that is killed: whatever was asked of it loses its connection. */
 async function serveDoomed(): Promise<{ requests: string[]; kill: () => Promise<void> }> {
   const requests: string[] = [];
-  const server = createServer((request, response) => {
-    let body = "";
-    request.setEncoding("utf8").on("data", (text: string) => (body += text));
-    request.on("end", () => {
-      requests.push(String(request.method));
-      if (!body.includes("subscriptions/listen")) return;
-      response.writeHead(200, { "Content-Type": "text/event-stream" });
-      response.write('data: {"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged"}\n\n');
-    });
+  const server = await party.answer(({ request, body }, response) => {
+    requests.push(String(request.method));
+    if (!body.includes("subscriptions/listen")) return;
+    response.writeHead(200, { "Content-Type": "text/event-stream" });
+    response.write('data: {"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged"}\n\n');
   });
-  server.listen(party.socketPath);
-  await once(server, "listening");
   const kill = async (): Promise<void> => {
     server.close();
     server.closeAllConnections();
@@ -93,6 +86,23 @@ describe("H-23: a host that is not there", () => {
   });
 });
 
+it("H-23: a host whose queue of connections is full is asked again, until it has heard everything once", async () => {
+  const ids: unknown[] = [];
+  await party.answer(
+    ({ body }, response) => {
+      const { id }: { id?: unknown } = JSON.parse(body);
+      ids.push(id);
+      response.end(JSON.stringify({ jsonrpc: "2.0", id, result: {} }));
+    },
+    { backlog: 1 },
+  );
+  const agent = party.agent();
+  const asked = Array.from({ length: 12 }, () => agent.sendModern("tools/list"));
+  const answers = await Promise.all(asked.map((id) => agent.answerTo(id)));
+  expect(answers.map(({ error }) => error)).toEqual(asked.map(() => undefined));
+  expect(ids.toSorted((a, b) => Number(a) - Number(b))).toEqual(asked);
+});
+
 describe("H-23, F-1: a host that ends", () => {
   it("leaves what was sent unknown, at once, cancels what listened, and is asked nothing again", async () => {
     const doomed = await serveDoomed();
@@ -109,6 +119,19 @@ describe("H-23, F-1: a host that ends", () => {
     expect(doomed.requests).toEqual(["POST", "POST"]);
     await party.serve();
     expect((await agent.askModern("tools/list")).result).toBeDefined();
+  });
+
+  it.each([
+    ["fails at a request", 500, "unknown"],
+    ["refuses one", 413, "not_sent"],
+    ["ends", 503, "not_sent"],
+  ])("%s, is no surer than its status (%d)", async (_what, status, delivery) => {
+    await party.answer((_asked, response) => {
+      response.writeHead(status).end('{"jsonrpc":"2.0","error":{"code":-32603,"message":"no"}}');
+    });
+    const agent = party.agent();
+    const id = agent.sendModern("tools/call", { name: "a" });
+    expect(await agent.verdictOn(id)).toEqual({ delivery, code: "unexpected_answer", httpStatus: status });
   });
 
   it("in good order answers what runs, and closes what listens", async () => {
@@ -130,6 +153,8 @@ describe("H-23, F-1: a host that ends", () => {
     const agent = party.agent();
     await agent.initialize("2025-11-25");
     await agent.ask("logging/setLevel", { level: "warning" });
+    // What the host refused was never so.
+    expect((await agent.ask("logging/setLevel", { level: "loud" })).error?.code).toBe(-32602);
     await expect.poll(() => first.server.listeners.bindings("tools").size, { interval: 5 }).toBe(1);
     await first.close();
     const second = await party.serve();
@@ -207,15 +232,82 @@ describe("H-23: an agent", () => {
     expect(agents.map(({ heard }) => heard.length)).toEqual([2, 2]);
   });
 
-  it("that leaves ends all that it asked for, and the shim with it", async () => {
+  it("that has written all it will gets its answers, though some lines waited, and the shim ends then", async () => {
+    const { server } = await party.serve();
+    const legacy = party.agent();
+    const ids = [legacy.send("initialize", { protocolVersion: "2025-11-25" })];
+    legacy.notify("notifications/initialized");
+    ids.push(legacy.send("tools/list"), legacy.send("tools/call", { name: "a_hello" }));
+    legacy.stdin.end();
+    const modern = party.agent();
+    modern.sendModern("subscriptions/listen", { notifications: { toolsListChanged: true } });
+    const last = { jsonrpc: "2.0", id: "last", method: "tools/call", params: { name: "a_hello", _meta: MODERN_META } };
+    // The last line has no end, but is whole; one that was cut is none.
+    modern.stdin.end(JSON.stringify(last));
+    const cut = party.agent();
+    cut.stdin.end('{"jsonrpc":"2.0","id":1,"method":"pi');
+    await Promise.all([legacy.ended, modern.ended, cut.ended]);
+    expect(legacy.heard.map(({ id, result }) => [id, result !== undefined])).toEqual(ids.map((id) => [id, true]));
+    expect(modern.heard.filter(({ method }) => method === undefined)).toMatchObject([{ id: "last", result: {} }]);
+    expect(cut.heard).toEqual([]);
+    expect(server.listeners.bindings("tools").size).toBe(0);
+  });
+
+  it.each(["2026-07-28", "2025-11-25"])(
+    "of %s that leaves ends what has no answer in time, and is told nothing",
+    async (revision) => {
+      await party.serve();
+      const clock = new FakeClock();
+      const agent = party.agent({ clock });
+      if (revision === "2026-07-28") agent.sendModern("tools/call", { name: "a_hang" });
+      else {
+        await agent.initialize(revision);
+        agent.send("tools/call", { name: "a_hang" });
+      }
+      await expect.poll(() => party.directory.calls.length, { interval: 5 }).toBe(1);
+      const heard = agent.heard.length;
+      agent.stdin.end();
+      await expect.poll(() => clock.pending, { interval: 5 }).toBeGreaterThan(0);
+      await clock.advance(9_999);
+      expect(party.directory.calls[0]?.call.signal.aborted).toBe(false);
+      await clock.advance(1);
+      await agent.ended;
+      await expect.poll(() => party.directory.calls[0]?.call.signal.aborted, { interval: 5 }).toBe(true);
+      expect(agent.heard).toHaveLength(heard);
+    },
+  );
+
+  it("whose shim is told to end is given up at once, with its session", async () => {
     await party.serve();
     const agent = party.agent();
-    agent.sendModern("tools/call", { name: "a_hang" });
+    await agent.initialize("2025-11-25");
+    agent.send("tools/call", { name: "a_hang" });
     await expect.poll(() => party.directory.calls.length, { interval: 5 }).toBe(1);
-    agent.stdin.end();
-    await agent.ended;
-    await expect.poll(() => party.directory.calls[0]?.call.signal.aborted, { interval: 5 }).toBe(true);
-    expect(agent.heard).toEqual([]);
+    await agent.leave();
+    expect(party.directory.calls[0]?.call.signal.aborted).toBe(true);
+    expect(agent.heard).toHaveLength(1);
+  });
+
+  it("that cancels what the host may not have heard of yet ends it, and tells the host, whichever comes first", async () => {
+    const said: string[] = [];
+    let cut: () => void = () => undefined;
+    const isCut = new Promise<void>((resolve) => (cut = resolve));
+    await party.answer(({ request, body }, response) => {
+      said.push(/"method":"([^"]+)"/.exec(body)?.[1] ?? String(request.method));
+      if (body.includes("initialize")) {
+        response.setHeader("Mcp-Session-Id", "s");
+        response.end('{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{}}}');
+      } else if (body.includes("tools/call")) response.once("close", cut);
+      else response.writeHead(202).end();
+    });
+    const agent = party.agent();
+    await agent.ask("initialize", { protocolVersion: "2025-06-18" });
+    const id = agent.send("tools/call", { name: "a" });
+    await expect.poll(() => said.length, { interval: 5 }).toBe(2);
+    agent.notify("notifications/cancelled", { requestId: id });
+    await isCut;
+    await expect.poll(() => said.at(-1), { interval: 5 }).toBe("notifications/cancelled");
+    expect(agent.heard).toHaveLength(1);
   });
 
   it("that does not read holds the host's messages back, and gets all of them when it does", async () => {
@@ -269,34 +361,30 @@ describe("H-23: an agent", () => {
     await expect.poll(() => stdout.writableNeedDrain, { interval: 5 }).toBe(true);
     agent.sendModern("tools/list");
     agent.stdin.end();
-    await expect.poll(() => clock.pending, { interval: 5 }).toBeGreaterThan(0);
-    await clock.advance(2_000);
+    for (const bound of [10_000, 2_000]) {
+      await expect.poll(() => clock.pending, { interval: 5 }).toBeGreaterThan(0);
+      await clock.advance(bound);
+    }
     await agent.ended;
   });
 
   it("of a legacy session answers requests of the host, which come before the answer that they belong to", async () => {
     const answers: string[] = [];
-    const asking = createServer((request, response) => {
-      let body = "";
-      request.setEncoding("utf8").on("data", (text: string) => (body += text));
-      request.on("end", () => {
-        if (body.includes("initialize")) {
-          response.setHeader("Mcp-Session-Id", "s");
-          response.end('{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{}}}');
-        } else if (body.includes("tools/call")) {
-          response.writeHead(200, { "Content-Type": "text/event-stream" });
-          response.write('id: 1\ndata: {"jsonrpc":"2.0","id":"e","method":"elicitation/create","params":{}}\n\n');
-          finish = () => response.end('id: 2\ndata: {"jsonrpc":"2.0","id":2,"result":{"content":[]}}\n\n');
-        } else if (body !== "") {
-          answers.push(`${String(request.headers["mcp-session-id"])} ${body}`);
-          response.writeHead(202).end();
-          finish();
-        } else response.writeHead(405).end();
-      });
-    });
     let finish: () => void = () => undefined;
-    asking.listen(party.socketPath);
-    await once(asking, "listening");
+    await party.answer(({ request, body }, response) => {
+      if (body.includes("initialize")) {
+        response.setHeader("Mcp-Session-Id", "s");
+        response.end('{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{}}}');
+      } else if (body.includes("tools/call")) {
+        response.writeHead(200, { "Content-Type": "text/event-stream" });
+        response.write('id: 1\ndata: {"jsonrpc":"2.0","id":"e","method":"elicitation/create","params":{}}\n\n');
+        finish = () => response.end('id: 2\ndata: {"jsonrpc":"2.0","id":2,"result":{"content":[]}}\n\n');
+      } else if (body !== "") {
+        answers.push(`${String(request.headers["mcp-session-id"])} ${body}`);
+        response.writeHead(202).end();
+        finish();
+      } else response.writeHead(405).end();
+    });
     const agent = party.agent();
     agent.send("initialize", { protocolVersion: "2025-06-18" });
     const call = agent.send("tools/call", { name: "a" });
@@ -305,10 +393,6 @@ describe("H-23: an agent", () => {
     agent.write(answer);
     expect((await agent.answerTo(call)).result).toEqual({ content: [] });
     expect(answers).toEqual([`s ${JSON.stringify(answer)}`]);
-    agent.stdin.end();
-    await agent.ended;
-    asking.close();
-    asking.closeAllConnections();
   });
 
   it.each([
@@ -316,28 +400,22 @@ describe("H-23: an agent", () => {
     ["is told that nothing is known where the host has not", false],
   ])("of a legacy session whose answer's stream breaks %s", async (_what, isKept) => {
     const asked: string[] = [];
-    const breaking = createServer((request, response) => {
-      let body = "";
-      request.setEncoding("utf8").on("data", (text: string) => (body += text));
-      request.on("end", () => {
-        const place = request.headers["last-event-id"];
-        asked.push([request.method, place].join(" ").trim());
-        if (body.includes("initialize")) {
-          response.setHeader("Mcp-Session-Id", "s");
-          response.end('{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{}}}');
-        } else if (body.includes("tools/call")) {
-          response.writeHead(200, { "Content-Type": "text/event-stream" });
-          response.write('id: 7\ndata: {"jsonrpc":"2.0","method":"notifications/progress"}\n\n', () =>
-            response.destroy(),
-          );
-        } else if (place !== undefined && isKept) {
-          response.writeHead(200, { "Content-Type": "text/event-stream" });
-          response.end('id: 8\ndata: {"jsonrpc":"2.0","id":2,"result":{"content":[]}}\n\n');
-        } else response.writeHead(400).end();
-      });
+    await party.answer(({ request, body }, response) => {
+      const place = request.headers["last-event-id"];
+      asked.push([request.method, place].join(" ").trim());
+      if (body.includes("initialize")) {
+        response.setHeader("Mcp-Session-Id", "s");
+        response.end('{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{}}}');
+      } else if (body.includes("tools/call")) {
+        response.writeHead(200, { "Content-Type": "text/event-stream" });
+        response.write('id: 7\ndata: {"jsonrpc":"2.0","method":"notifications/progress"}\n\n', () =>
+          response.destroy(),
+        );
+      } else if (place !== undefined && isKept) {
+        response.writeHead(200, { "Content-Type": "text/event-stream" });
+        response.end('id: 8\ndata: {"jsonrpc":"2.0","id":2,"result":{"content":[]}}\n\n');
+      } else response.writeHead(400).end();
     });
-    breaking.listen(party.socketPath);
-    await once(breaking, "listening");
     const agent = party.agent();
     agent.send("initialize", { protocolVersion: "2025-11-25" });
     const call = agent.send("tools/call", { name: "a" });
@@ -345,10 +423,27 @@ describe("H-23: an agent", () => {
     if (isKept) expect(result).toEqual({ content: [] });
     else expect(await agent.verdictOn(call)).toEqual({ delivery: "unknown", code: "stream_ended" });
     expect(asked).toEqual(["POST", "POST", "GET 7"]);
-    agent.stdin.end();
-    await agent.ended;
-    breaking.close();
-    breaking.closeAllConnections();
+  });
+
+  it("of a legacy session whose answer is too long is told so, and it is not read again", async () => {
+    const asked: string[] = [];
+    await party.answer(({ request, body }, response) => {
+      asked.push(String(request.method));
+      if (body.includes("initialize")) {
+        response.setHeader("Mcp-Session-Id", "s");
+        response.end('{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{}}}');
+        return;
+      }
+      response.writeHead(200, { "Content-Type": "text/event-stream" });
+      response.write(
+        `id: 7\ndata: \n\nid: 8\ndata: {"jsonrpc":"2.0","id":2,"result":{"x":"${"y".repeat(2_000)}"}}\n\n`,
+      );
+    });
+    const agent = party.agent({ maxMessageBytes: 1_000 });
+    agent.send("initialize", { protocolVersion: "2025-11-25" });
+    const call = agent.send("tools/call", { name: "a" });
+    expect(await agent.verdictOn(call)).toMatchObject({ code: "limit_exceeded", option: "maxMessageBytes" });
+    expect(asked).toEqual(["POST", "POST"]);
   });
 
   it("that closed what it reads ends the shim, whatever it may still write", async () => {
@@ -361,11 +456,7 @@ describe("H-23: an agent", () => {
 
   it("ends within the bound, though its host does not answer", async () => {
     const clock = new FakeClock();
-    const silent = createServer();
-    silent.listen(party.socketPath);
-    await once(silent, "listening");
-    silent.on("request", (request, response) => {
-      request.resume();
+    const silent = await party.answer(({ request }, response) => {
       const result = { protocolVersion: "2025-11-25", capabilities: {} };
       if (request.method === "POST" && request.headers["mcp-session-id"] === undefined) {
         response.writeHead(200, { "Content-Type": "application/json", "Mcp-Session-Id": "s" });
@@ -379,8 +470,6 @@ describe("H-23: an agent", () => {
     await expect.poll(() => clock.pending, { interval: 5 }).toBeGreaterThan(0);
     await clock.advance(700);
     await agent.ended;
-    silent.close();
-    silent.closeAllConnections();
   });
 });
 

@@ -26,6 +26,7 @@ export class LineAgent {
   readonly ended: Promise<void>;
   #rest = "";
   readonly #waiters = new Set<() => void>();
+  readonly #leaving = new AbortController();
   #id = 0;
 
   constructor(
@@ -33,7 +34,14 @@ export class LineAgent {
     stdout: PassThrough = new PassThrough(),
   ) {
     this.stdout = stdout;
-    this.ended = serveStdio({ binding: "desk", ...options, stdin: this.stdin, stdout });
+    const { signal } = this.#leaving;
+    this.ended = serveStdio({ binding: "desk", signal, ...options, stdin: this.stdin, stdout });
+  }
+
+  /** Has the shim end at once. */
+  leave(): Promise<void> {
+    this.#leaving.abort();
+    return this.ended;
   }
 
   /** Begins to read. */

@@ -1,6 +1,9 @@
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { openAgentServer } from "../../../../src/connector-host/agent-socket/index.js";
 import type { ServeStdioOptions } from "../../../../src/connector-host/stdio-shim/index.js";
 import {
@@ -59,15 +62,29 @@ export class ShimParty {
     return served;
   }
 
+  /** Answers in place of a host, request by request, each of which has come whole. */
+  async answer(
+    run: (asked: { readonly request: IncomingMessage; readonly body: string }, response: ServerResponse) => void,
+    { backlog = 511 }: { backlog?: number } = {},
+  ): Promise<Server> {
+    const server = createServer(
+      (request, response) => void text(request).then((body) => run({ request, body }, response)),
+    );
+    server.listen({ path: this.socketPath, backlog });
+    await once(server, "listening");
+    this.opened.push({
+      close: () => {
+        server.close();
+        server.closeAllConnections();
+      },
+    });
+    return server;
+  }
+
   /** An agent that reads what it is written. */
   agent(options: Partial<ServeStdioOptions> = {}): LineAgent {
     const agent = new LineAgent({ stateDirectory: this.stateDirectory, ...options }).listen();
-    this.opened.push({
-      close: () => {
-        agent.stdin.end();
-        return agent.ended;
-      },
-    });
+    this.opened.push({ close: () => agent.leave() });
     return agent;
   }
 }

@@ -107,6 +107,22 @@ describe("H-22, H-23: a legacy agent over stdio", () => {
     expect(oldest.heard[1]).toMatchObject({ id: null, error: { code: -32600 } });
   });
 
+  it("may cancel one request of a batch, and gets the answers to the others", async () => {
+    await party.serve();
+    const agent = party.agent();
+    await agent.initialize("2025-03-26");
+    agent.write(
+      ["a_hang", "a_hello"].map((name) => ({ jsonrpc: "2.0", id: name, method: "tools/call", params: { name } })),
+    );
+    await expect.poll(() => party.directory.calls.length, { interval: 5 }).toBe(2);
+    agent.notify("notifications/cancelled", { requestId: "a_hang" });
+    await expect.poll(() => agent.heard.length, { interval: 5 }).toBe(2);
+    expect(agent.heard[1]).toMatchObject([
+      { id: "a_hang", error: { data: { "sh.tutti/delivery": { reason: "agent_cancelled" } } } },
+      { id: "a_hello", result: {} },
+    ]);
+  });
+
   it("ends its session with itself", async () => {
     const { server } = await party.serve();
     const agent = party.agent();

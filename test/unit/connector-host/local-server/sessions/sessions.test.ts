@@ -102,6 +102,14 @@ describe("H-16: sessions", () => {
     expect(sessions.find(session.id, a)).toBeUndefined();
   });
 
+  it("of an agent that begins them again and again take none of the others'", () => {
+    const { sessions } = sessionsWith({ maxSessions: 3 });
+    const [quiet, loud] = [binding("quiet"), binding("loud")];
+    const { id } = sessions.create(quiet, "2025-11-25");
+    for (let count = 0; count < 5; count += 1) sessions.create(loud, "2025-11-25");
+    expect([sessions.size, sessions.find(id, quiet)?.id]).toEqual([3, id]);
+  });
+
   it("make room by the one that was idle for the longest time, and refuse when none is idle", () => {
     const { clock, sessions, running, ended } = sessionsWith({ maxSessions: 3 });
     const a = binding("a");
