@@ -15,7 +15,7 @@ import { resolveReconcileLimits } from "./limits.js";
 import { Outcomes } from "./outcomes.js";
 import { Planning } from "./planning.js";
 import { MetricsRecorder, type ReconcileMetrics } from "./metrics.js";
-import type { ConvergenceTx } from "./ports.js";
+import type { ConvergenceRow, ConvergenceTx } from "./ports.js";
 import { describeKey, type KeyStatus } from "./status.js";
 import { Sweeps } from "./sweeps.js";
 
@@ -215,9 +215,14 @@ export class Controller<Tx extends ConvergenceTx, Facts> {
     if (this.#activeOf(token) !== undefined) this.#planning.revoke(token.scope, token.key, token.generation);
   }
 
-  /** All keys of a scope that have a row, ordered by key. Rejects with what the store rejects with. */
-  async status(scope: string): Promise<readonly KeyStatus[]> {
-    const rows = await this.#core.store.read((tx) => tx.convergence.listScope(scope));
+  /**
+   * The keys of a scope that have a row: all of them, ordered by key, or those that are named, in their order. Rejects with what the
+   * store rejects with.
+   */
+  async status(scope: string, keys?: readonly string[]): Promise<readonly KeyStatus[]> {
+    const rows = await this.#core.store.read((tx) =>
+      keys === undefined ? tx.convergence.listScope(scope) : rowsOf(tx, scope, keys),
+    );
     const active = this.#core.scopes.get(scope);
     // A scope that is shut: nothing goes on, and nothing that was observed counts.
     const looked = active ?? new ActiveScope(scope, "");
@@ -286,4 +291,13 @@ export class Controller<Tx extends ConvergenceTx, Facts> {
       this.#scheduleResync();
     });
   }
+}
+
+async function rowsOf(tx: ConvergenceTx, scope: string, keys: readonly string[]): Promise<ConvergenceRow[]> {
+  const rows: ConvergenceRow[] = [];
+  for (const key of keys) {
+    const row = await tx.convergence.get(scope, key);
+    if (row !== undefined) rows.push(row);
+  }
+  return rows;
 }

@@ -8,7 +8,7 @@ import type { ConvergenceRow, LastError, Readiness } from "./ports.js";
  * What a key is at.
  *
  * - `inactive`: its scope is shut.
- * - `queued`, `running`: its turn comes, or has come.
+ * - `queued`, `running`: its turn comes, or has come, and nothing came of it yet.
  * - `starting`: someone else is at work on it and will report.
  * - `waiting`: it failed, and is tried again at `nextAttemptAt`.
  * - `parked`: it failed so often that it is only probed.
@@ -74,7 +74,8 @@ export function describeKey(row: ConvergenceRow, facts: StatusFacts, config: Rec
 }
 
 function activityOf(row: ConvergenceRow, { verdict, lane }: StatusFacts, config: ReconcileConfig): KeyActivity {
-  if (lane === "running") return "running";
+  // What a run has written down is so, also while it is still told of: nobody is told again when it has ended.
+  if (lane === "running" && verdict.kind !== "converged") return "running";
   switch (verdict.kind) {
     case "converged":
       return row.observed?.readiness === "failed" ? "failed" : "converged";

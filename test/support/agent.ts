@@ -16,7 +16,7 @@ export class RawAgent {
       "io.modelcontextprotocol/protocolVersion": "2026-07-28",
       "io.modelcontextprotocol/clientCapabilities": {},
     };
-    const name = params["name"];
+    const name = params["name"] ?? params["uri"];
     this.#id += 1;
     const response = await fetch(this.#bound.url, {
       method: "POST",

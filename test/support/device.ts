@@ -14,6 +14,7 @@ import {
 } from "../../src/connector-host/device/index.js";
 import type { RegistrationFactoryOptions } from "../../src/connector-host/device/registration-factory-options.js";
 import type { RemoteMcpClient } from "../../src/connector-host/factories/index.js";
+import { PublicationGates } from "../../src/connector-host/host/publication-gates.js";
 import {
   declareRegistration,
   declareStdioConnector,
@@ -102,6 +103,7 @@ export class Device {
   readonly controller: Controller<StoreTx, DeviceConnector>;
   readonly #store = createMemoryStore();
   readonly #defined = new Map<string, DeviceConnector>();
+  readonly #gates: PublicationGates;
   #epochs = 0;
 
   constructor({ stepped = false, ...options }: DeviceOptions = {}) {
@@ -136,7 +138,9 @@ export class Device {
       reconciler: this.reconciler,
     });
     this.controller.events.subscribe((event) => this.events.push(event));
+    this.#gates = new PublicationGates({ routes: this.routes, controller: this.controller });
     this.routes.openScope(SCOPE, this.controller.activateScope(SCOPE));
+    this.#gates.begin(SCOPE);
     onTestFinished(() => this.close());
   }
 
@@ -165,12 +169,11 @@ export class Device {
   }
 
   closeGate(): void {
-    this.routes.closeGate(SCOPE);
+    void this.#gates.close("device");
   }
 
   openGate(): void {
-    this.routes.openGate(SCOPE);
-    this.controller.wake(SCOPE, [...this.#defined.keys()]);
+    this.#gates.open("device");
   }
 
   forget(key: string): void {
@@ -219,10 +222,6 @@ export class Device {
 export async function hosting(script: object) {
   const { starts, pids } = startsFile();
   const host = await openConnectorHost({
-    baseUrl: "https://gateway.invalid",
-    hintsUrl: false,
-    releases: [],
-    accounts: { authorize: () => ({}) },
     hostInfo: { name: "cases", version: "1.0.0" },
     stdio: [programOf("restless-stdio-server", { ...script, starts })],
   });

@@ -3,14 +3,13 @@ import {
   type ConnectorTraits,
   type MissingConnector,
 } from "../../src/connector-host/aggregation/index.js";
-import type { AggregatedDirectoryOptions } from "../../src/connector-host/aggregation/ports.js";
+import type { AggregatedDirectoryOptions, ListDiagnostic } from "../../src/connector-host/aggregation/ports.js";
 import type { RemoteMcpClient } from "../../src/connector-host/factories/index.js";
 import { type ListKind, Listeners } from "../../src/connector-host/local-server/listeners.js";
 import type { Binding } from "../../src/connector-host/local-server/index.js";
 import {
   buildNamespaceTable,
   createInjectiveNaming,
-  type NameDiagnostic,
   type NamespaceTable,
 } from "../../src/connector-host/naming/index.js";
 import { Route, RouteTable } from "../../src/connector-host/routes/index.js";
@@ -41,7 +40,7 @@ export class DirectoryParty {
   readonly woken: string[] = [];
   /** What lists left out, as `key reason`. */
   readonly omissions: string[] = [];
-  readonly named: { readonly connectorKey: string; readonly diagnostics: readonly NameDiagnostic[] }[] = [];
+  readonly named: { readonly connectorKey: string; readonly diagnostics: readonly ListDiagnostic[] }[] = [];
   readonly #clock: Clock;
   #generation = 0;
 

@@ -8,6 +8,27 @@ export interface ControlledConnector {
   readonly nextAttemptAt: number | undefined;
 }
 
+/** A file of a registration that could not be read, and why, in words. */
+export interface ControlledIssue {
+  readonly file: string;
+  /** The member at fault; `""` for the file as a whole. */
+  readonly member: string;
+  readonly reason: string;
+}
+
+/** Who uses the host's local server now. */
+export interface ControlledAgents {
+  /** Agent sessions with a bearer. */
+  readonly bindings: number;
+  readonly durableBindings: number;
+  /** MCP sessions of revisions before 2026-07-28. */
+  readonly sessions: number;
+  /** Streams on which changes are told. */
+  readonly listeners: number;
+  /** Requests that are being answered. */
+  readonly requests: number;
+}
+
 /** A host and its connectors, as it says it over its control socket. */
 export interface HostStatus {
   /** Who the host says it is. */
@@ -19,8 +40,14 @@ export interface HostStatus {
   readonly url: string;
   /** Who is signed in. */
   readonly login: { readonly accountId: string; readonly generation: number } | undefined;
-  /** Every installed connector, by key. */
+  /** Every connector, of the account and of the device, by key. */
   readonly connectors: readonly ControlledConnector[];
+  /** Registrations that could not be read when the host started. None are said by an older host. */
+  readonly issues: readonly ControlledIssue[];
+  /** Whether connectors of the account, and of the device, are published; `undefined` from an older host. */
+  readonly gates: { readonly account: "open" | "closed"; readonly device: "open" | "closed" } | undefined;
+  /** `undefined` from an older host. */
+  readonly agents: ControlledAgents | undefined;
 }
 
 /** The host, as its control socket asks it. */

@@ -3,6 +3,8 @@ import { RemoteConnectorError } from "../../errors.js";
 import type { HostStatus } from "./host-control.js";
 
 const time = z.number().optional();
+const count = z.int().nonnegative();
+const gate = z.enum(["open", "closed"]);
 
 /** Members that this version doesn't know are left out. */
 const shape = z.object({
@@ -20,6 +22,12 @@ const shape = z.object({
       nextAttemptAt: time,
     }),
   ),
+  // An older host has none of these.
+  issues: z.array(z.object({ file: z.string(), member: z.string(), reason: z.string() })).default([]),
+  gates: z.object({ account: gate, device: gate }).optional(),
+  agents: z
+    .object({ bindings: count, durableBindings: count, sessions: count, listeners: count, requests: count })
+    .optional(),
 });
 
 /** Reads a host's answer. Throws `invalid_answer` (answered). */
@@ -32,10 +40,12 @@ export function parseHostStatus(body: Uint8Array): HostStatus {
   }
   const parsed = shape.safeParse(value);
   if (!parsed.success) throw invalid(`${parsed.error.issues[0]?.path.join(".") ?? ""} is not what it should be`);
-  const { login, connectors, ...rest } = parsed.data;
+  const { login, connectors, gates, agents, ...rest } = parsed.data;
   return {
     ...rest,
     login,
+    gates,
+    agents,
     connectors: connectors.map(({ connectorKey, state, reason, since, nextAttemptAt }) => ({
       connectorKey,
       state,

@@ -10,6 +10,7 @@ import {
   SnapshotSync,
   type SyncEvent,
 } from "../../auth-projection/index.js";
+import { noControlPlane } from "./control-plane.js";
 import type { ConnectorHostConfig } from "./host-options.js";
 import type { HostStore, HostTx } from "./host-store.js";
 
@@ -41,7 +42,9 @@ export class AccountSession {
   /** Throws `invalid_options` or `invalid_url`. */
   constructor(options: AccountSessionOptions) {
     const { config, store, logins, login, readiness, scope, scopeEpoch, onChanged, onEvent, convergence } = options;
-    const { baseUrl, hintsUrl, wallClock: clock, random, logger } = config;
+    const { controlPlane, wallClock: clock, random, logger } = config;
+    if (controlPlane === undefined) throw noControlPlane();
+    const { baseUrl, hintsUrl } = controlPlane;
     this.login = login;
     this.scope = scope;
     this.scopeEpoch = scopeEpoch;

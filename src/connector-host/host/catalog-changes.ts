@@ -41,8 +41,9 @@ export class CatalogChanges {
       const before = catalog.get(key);
       const next = decide(before);
       if (next === before) return;
+      // In one step with the decision: a switch may be turned off while anything is awaited.
+      this.#setInTx(tx, key, next, (present) => before && { ...before, isOn: before.isOn && present.isOn });
       await keep(tx, next, clock.now());
-      this.#setInTx(tx, key, next);
       await this.#plan(tx, next ?? before);
     });
   }
@@ -66,8 +67,9 @@ export class CatalogChanges {
         const present = catalog.get(key);
         // Of several that were asked for meanwhile, the last one counts.
         if (present === undefined || this.#switching.get(key) !== turn) return;
+        if (isOn && !present.isOn)
+          this.#setInTx(tx, key, { ...present, isOn }, (changed) => ({ ...changed, isOn: false }));
         await writeSwitch(tx, key, isOn, clock.now());
-        if (isOn) this.#setInTx(tx, key, { ...present, isOn });
         await this.#plan(tx, present);
       });
     } finally {
@@ -75,17 +77,34 @@ export class CatalogChanges {
     }
   }
 
+  /** Whatever has the key next is switched on. Rejects with what the store rejects with. */
+  forgetSwitch(key: string): Promise<void> {
+    const { store, clock } = this.#options;
+    return store.write((tx) => writeSwitch(tx, key, true, clock.now()));
+  }
+
   /** Plans a connector whose definition was changed elsewhere. Rejects with what the store rejects with. */
   plan(entry: CatalogEntry): Promise<void> {
     return this.#options.store.write((tx) => this.#plan(tx, entry));
   }
 
-  /** Readers see it from now on, so that it is planned with; and no more if the transaction is rolled back. */
-  #setInTx(tx: HostTx, key: string, next: CatalogEntry | undefined): void {
+  /**
+   * Readers see it from now on, so that it is planned with; and no more if the transaction is rolled back: `undo` says what is there
+   * then in the place of what has become of it.
+   */
+  #setInTx(
+    tx: HostTx,
+    key: string,
+    next: CatalogEntry | undefined,
+    undo: (present: CatalogEntry) => CatalogEntry | undefined,
+  ): void {
     const { catalog } = this.#options;
     const before = catalog.get(key);
     tx.onSettled((outcome) => {
-      if (outcome === "rolled_back" && catalog.get(key) === next) catalog.set(key, before);
+      if (outcome === "committed") return;
+      const present = catalog.get(key);
+      if (present === next) catalog.set(key, before);
+      else if (present !== undefined) catalog.set(key, undo(present));
     });
     catalog.set(key, next);
   }

@@ -1,4 +1,4 @@
-import type { ReleaseCapability } from "../registration/index.js";
+import type { PermissionRules, ReleaseCapability, ToolPermission } from "../registration/index.js";
 import { refuseUnknownOptions } from "../../options.js";
 import { RemoteConnectorError } from "../../errors.js";
 import {
@@ -14,6 +14,7 @@ import {
 import type { CatalogChanges } from "./catalog-changes.js";
 import { describeEntry, type ListedConnector } from "./describe-entry.js";
 import { unknownConnector } from "./host-errors.js";
+import type { PermissionAdmin } from "./permission-admin.js";
 import type { RegistrationAdmin } from "./registration-admin.js";
 
 export interface InstallOptions {
@@ -25,6 +26,7 @@ export interface ConnectorAdminOptions {
   readonly catalog: ConnectorCatalog;
   readonly changes: CatalogChanges;
   readonly registrations: RegistrationAdmin;
+  readonly permissions: PermissionAdmin;
   /** Resolves when it was observed that nothing of a connector of an account runs any more. */
   readonly observeWithdrawn: (key: string) => Promise<void>;
 }
@@ -60,14 +62,19 @@ export class ConnectorAdmin {
    */
   async install(release: unknown, options: InstallOptions = {}): Promise<void> {
     refuseUnknownOptions(options, ["capabilities"]);
-    const { catalog, changes } = this.#options;
+    const { catalog, changes, permissions } = this.#options;
     const entry = releaseEntry(installedRelease(release), "an installation", options.capabilities);
     await changes.apply(entry.key, {
       decide: () => {
         catalog.assertFree(entry);
         return entry;
       },
-      keep: (tx, next, now) => writeRelease(tx, next.key, next, now),
+      keep: async (tx, next, now) => {
+        await writeRelease(tx, next.key, next, now);
+        // What was decided about an earlier connector of this key says nothing of it.
+        await writeSwitch(tx, next.key, true, now);
+        await permissions.forgetInTx(tx, next.key);
+      },
     });
   }
 
@@ -89,7 +96,7 @@ export class ConnectorAdmin {
    * Rejects with `unknown_connector`, and with `cancelled` when the host is closed meanwhile; it is gone after the next start then.
    */
   async uninstall(key: string): Promise<void> {
-    const { changes, observeWithdrawn } = this.#options;
+    const { changes, observeWithdrawn, permissions } = this.#options;
     await this.#change(key, (entry) => ({ ...entry, isLeaving: true }), true);
     await observeWithdrawn(key);
     await changes.apply(key, {
@@ -97,6 +104,7 @@ export class ConnectorAdmin {
       keep: async (tx, _next, now) => {
         await writeRelease(tx, key, undefined, now);
         await writeSwitch(tx, key, true, now);
+        await permissions.forgetInTx(tx, key);
       },
     });
   }
@@ -109,6 +117,28 @@ export class ConnectorAdmin {
    */
   setEnabled(key: string, enabled: boolean): Promise<void> {
     return this.#options.changes.setSwitch(key, enabled);
+  }
+
+  /** What may be done with the tools of a connector, whatever its kind. Throws `unknown_connector`. */
+  permissions(key: string): PermissionRules {
+    return this.#options.permissions.of(key);
+  }
+
+  /**
+   * Decides what may be done with one tool, by the name that its server has for it; `undefined`: what its definition says, else what
+   * holds for new tools. What permits less is in effect before this returns, and stays so in this process when it can't be kept; what
+   * permits more is in effect once it is kept. No route is touched: calls that were sent finish, those that were not are refused
+   * (`not_admitted`), whatever tool of the connector they are for.
+   *
+   * Rejects with `unknown_connector`, and with `invalid_argument`: also when 2,048 tools have a permission of their own.
+   */
+  setPermission(key: string, nativeName: string, permission: ToolPermission | undefined): Promise<void> {
+    return this.#options.permissions.change(key, { kind: "tool", nativeName, permission });
+  }
+
+  /** As {@link setPermission}, for all tools that have no permission of their own. */
+  setNewTools(key: string, permission: ToolPermission): Promise<void> {
+    return this.#options.permissions.change(key, { kind: "new_tools", permission });
   }
 
   /** A route of this release was published: an update to it has come to its end. */

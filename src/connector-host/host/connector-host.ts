@@ -1,7 +1,9 @@
+import { setMaxListeners } from "node:events";
 import type { AuthorizationStart, DisconnectResult, FlowRow, Login } from "../../auth-projection/index.js";
 import type { ReconcileEvents } from "../../reconcile/index.js";
 import { scopeKindOf } from "../catalog/index.js";
 import type {
+  AgentCounts,
   Binding,
   BindingRequest,
   BoundAgent,
@@ -14,8 +16,10 @@ import type { StorageIssue } from "../registration/index.js";
 import { AccountAuthorizations, type AuthorizeConnectorOptions } from "./account-authorizations.js";
 import { accountScope, DEVICE_SCOPE, kindOfScope } from "./account-scope.js";
 import { reachedScopes } from "./bound-scopes.js";
+import { CloseBound, type CloseOptions, resolveCloseOptions } from "./close-bound.js";
 import type { ConnectorAdmin } from "./connector-admin.js";
 import type { ConnectorStatus } from "./connector-status.js";
+import { noControlPlane } from "./control-plane.js";
 import { createAdmin } from "./create-admin.js";
 import { durableRows } from "./durable-rows.js";
 import { hostClosed, noAccount } from "./host-errors.js";
@@ -28,15 +32,19 @@ import type { PublicationGates } from "./publication-gates.js";
 import { reportDeclared } from "./report-declared.js";
 import { type ServedAgents, serveAgents } from "./serve-agents.js";
 import { startSession } from "./start-session.js";
+import type { StatusListener } from "./status-feed.js";
 
 /** For whom an agent's access is wanted. */
 export type AgentSession = Omit<BindingRequest, "login">;
 
+/** The sockets of a host. */
+export interface HostSockets {
+  /** Stops accepting, lets what runs be answered within `closeTimeoutMs`, and cuts the rest. Called again, the earlier end counts. */
+  close(closeTimeoutMs?: number): Promise<void>;
+}
+
 /** What a host's sockets are opened on: itself, and its agents as far as they name their bindings. */
-export type OpenSockets = (
-  host: ConnectorHost,
-  agents: Pick<LocalServer, "answerNamed">,
-) => Promise<{ close(): Promise<void> }>;
+export type OpenSockets = (host: ConnectorHost, agents: Pick<LocalServer, "answerNamed">) => Promise<HostSockets>;
 
 /**
  * Publishes the tools of an account's connectors on one local MCP server, and follows the account's authorization.
@@ -53,13 +61,16 @@ export class ConnectorHost {
   readonly #ended = new AbortController();
   readonly #authorizations: AccountAuthorizations;
   #server: LocalServer | undefined;
-  #sockets: { close(): Promise<void> } | undefined;
+  #sockets: HostSockets | undefined;
   /** The endings of sessions that are over. */
   readonly #ending = new Set<Promise<void>>();
   #closing: Promise<void> | undefined;
+  #bound: CloseBound | undefined;
 
   private constructor(parts: HostParts, issues: readonly StorageIssue[]) {
     this.#parts = parts;
+    // Every removal that is waited for listens.
+    setMaxListeners(0, this.#ended.signal);
     this.connectors = createAdmin(parts, { issues, signal: this.#ended.signal });
     this.#authorizations = new AccountAuthorizations(parts.catalog, () => parts.session);
     parts.routes.onPublication((changes) => parts.feed.announce(changes));
@@ -80,9 +91,9 @@ export class ConnectorHost {
     let host: ConnectorHost | undefined;
     try {
       const config = resolveConnectorHostOptions(options);
-      const { catalog, issues } = await loadCatalog(config, store);
+      const { catalog, rules, issues } = await loadCatalog(config, store);
       reportDeclared(config.declared, issues, config.logger);
-      host = new ConnectorHost(new HostParts(config, store, catalog), issues);
+      host = new ConnectorHost(new HostParts(config, store, catalog, rules), issues);
       const server = await host.#serve();
       host.#server = server;
       host.#parts.onRelisted = (connectorKey) => server.invalidate(connectorKey);
@@ -107,12 +118,13 @@ export class ConnectorHost {
 
   /**
    * Signs an account in, after signing the one before out. Its connectors come when its first snapshot was applied; until
-   * then nothing of it is published. Throws `cancelled` after `close`,
-   * `invalid_argument` for an empty account id.
+   * then nothing of it is published. Throws `cancelled` after `close`, `invalid_argument` for an empty account id, and
+   * `invalid_options` on a host that was started without `baseUrl` and `accounts`.
    */
   signIn(accountId: string): Login {
     if (this.#closing !== undefined) throw hostClosed();
     if (accountId === "") throw noAccount();
+    if (this.#parts.config.controlPlane === undefined) throw noControlPlane();
     this.signOut();
     const { logins, memory, controller, gates, routes } = this.#parts;
     const login = logins.signIn(accountId);
@@ -175,6 +187,11 @@ export class ConnectorHost {
     return this.#server.revokeDurable(name);
   }
 
+  /** Who uses the local server now; `undefined` while the host starts. */
+  get agents(): AgentCounts | undefined {
+    return this.#server?.counts;
+  }
+
   /** What every installed connector is at, by key. */
   status(): Promise<readonly ConnectorStatus[]> {
     return this.#parts.statuses.all(this.#parts.session?.scope);
@@ -193,6 +210,15 @@ export class ConnectorHost {
   /** Tells `listener` of every change of what is published, synchronously, until the returned function is called. */
   onPublication(listener: PublicationListener): () => void {
     return this.#parts.feed.subscribe(listener);
+  }
+
+  /**
+   * Tells `listener` of every change of what a connector is at, synchronously and in order, until the returned function is called. Each
+   * is told once, and before the failure of a request that follows from it. What connectors are at to begin with is in `status`, of
+   * which changes are the continuation; `since` alone is no change.
+   */
+  onStatus(listener: StatusListener): () => void {
+    return this.#parts.status.feed.subscribe(listener);
   }
 
   /**
@@ -235,10 +261,26 @@ export class ConnectorHost {
     this.#parts.session?.sync.wake();
   }
 
-  /** Signs out, stops serving, waits for what runs to end, and closes the store. Idempotent. */
-  close(): Promise<void> {
-    this.#closing ??= this.#shutDown();
-    return this.#closing;
+  /**
+   * Stops accepting, fences everything, has the calls that are thereby aborted answered, ends routes and programs, and closes the
+   * store: each after the one before, all of it within `closeTimeoutMs`. What has not ended by then is given up and logged. A call in
+   * flight is answered with how far it got before its connection goes.
+   *
+   * Idempotent: called again it is the same closing, and `force` then holds for what is left of it. Never rejects; throws
+   * `invalid_options`.
+   */
+  close(options: CloseOptions = {}): Promise<void> {
+    const { force } = resolveCloseOptions(options);
+    const { closeTimeoutMs, clock, logger } = this.#parts.config;
+    this.#bound ??= new CloseBound(closeTimeoutMs, clock, logger);
+    if (force) this.#bound.force();
+    if (this.#closing !== undefined) return this.#closing;
+    let end = ignore;
+    // Listeners hear of the fences while it begins, and may close the host too.
+    const closing = new Promise<void>((resolve) => (end = resolve));
+    this.#closing = closing;
+    void this.#shutDown(this.#bound).finally(end);
+    return closing;
   }
 
   /** The scope of the device lasts from the start to the end, whoever is signed in. */
@@ -260,25 +302,49 @@ export class ConnectorHost {
     this.#server?.revokeAll();
   }
 
-  async #shutDown(): Promise<void> {
-    this.#ended.abort(hostClosed());
-    this.signOut();
-    await Promise.all([this.#sockets?.close(), this.#server?.close()]);
+  async #shutDown(bound: CloseBound): Promise<void> {
     const { device, housekeeping, controller, routes, memory, store } = this.#parts;
-    const endings = [housekeeping.close(), ...this.#ending];
-    await Promise.all([controller.close(), device.close(), routes.close(CLOSE_ROUTES_MS), ...endings]);
+    this.#ended.abort(hostClosed());
+    const served = { sockets: this.#sockets?.close(), server: this.#server?.close() };
+    this.#fenceAll();
+    await bound.wait({ stage: "answers", parts: served, until: ANSWERED_BY, isForCalls: true });
+    // Whoever has not read an answer by now gets none.
+    void this.#sockets?.close(0);
+    void this.#server?.close(0);
+    const parts = {
+      runs: controller.close(),
+      programs: device.close(),
+      routes: routes.close(bound.leftMs(ENDED_BY)),
+      housekeeping: housekeeping.close(),
+      sessions: Promise.all(this.#ending),
+    };
+    await bound.wait({ stage: "routes", parts, until: ENDED_BY });
     memory.close();
-    await store.close();
+    await bound.wait({ stage: "store", parts: { store: store.close() }, until: 1 });
+  }
+
+  /** Nothing is published any more, and everybody who asked is told why. */
+  #fenceAll(): void {
+    const { controller, gates, routes, status } = this.#parts;
+    status.beginClosing();
+    this.signOut();
+    controller.shutScope(DEVICE_SCOPE);
+    routes.fenceAll(DEVICE_SCOPE);
+    gates.end(DEVICE_SCOPE);
+    status.feed.close();
   }
 
   #serve(): Promise<ServedAgents> {
     const { catalog, config, controller, device, faults, omissions, routes, statuses, store } = this.#parts;
+    const { permissions, rules } = this.#parts;
     return serveAgents({
       catalog,
       config,
       routes,
       statuses,
       omissions,
+      permissions,
+      rules,
       durableBindings: durableRows({ store, clock: config.wallClock, logger: config.logger }),
       scopesOf: (binding) => this.#scopesOf(binding),
       wake: (scopes, key) => {
@@ -298,4 +364,8 @@ export class ConnectorHost {
   }
 }
 
-const CLOSE_ROUTES_MS = 5_000;
+/** By when the steps of closing are over, as shares of its whole time: a program that ignores its end needs most of it. */
+const ANSWERED_BY = 0.4;
+const ENDED_BY = 0.8;
+
+function ignore(): void {}

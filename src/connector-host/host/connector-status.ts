@@ -40,7 +40,7 @@ export function describeConnector(facts: StatusFacts): ConnectorStatus {
     state,
     reason,
     since: isNews ? unsettled.since : convergence?.since,
-    nextAttemptAt: isNews ? undefined : convergence?.nextAttemptAt,
+    nextAttemptAt: isNews || !isWaiting(convergence) ? undefined : convergence?.nextAttemptAt,
   };
 }
 
@@ -49,8 +49,10 @@ interface StateAndReason {
   readonly reason: string | undefined;
 }
 
-function stateOf({ obstacle, convergence, isPublished, omission, unsettled }: StatusFacts): StateAndReason {
-  switch (obstacle ?? demandIn(unsettled)) {
+function stateOf(facts: StatusFacts): StateAndReason {
+  const { convergence, isPublished, omission, unsettled } = facts;
+  const obstacle = facts.obstacle ?? demandIn(unsettled);
+  switch (obstacle) {
     case "signed_out":
     case "authorization_required":
     case "reauthorization_required":
@@ -102,4 +104,9 @@ function whileWaiting(reason: string | undefined, isPublished: boolean): StateAn
 
 function demandIn(unsettled: UnsettledFault | undefined): AuthorizationDemanded | undefined {
   return unsettled?.kind === "demanded" ? unsettled.reason : undefined;
+}
+
+/** One that is being tried has no next attempt yet. */
+function isWaiting(convergence: KeyStatus | undefined): boolean {
+  return convergence?.activity === "waiting" || convergence?.activity === "parked";
 }

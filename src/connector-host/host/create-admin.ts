@@ -5,6 +5,7 @@ import { CatalogChanges } from "./catalog-changes.js";
 import { ConnectorAdmin } from "./connector-admin.js";
 import type { HostParts } from "./host-parts.js";
 import { observeWithdrawn } from "./observe-withdrawn.js";
+import { PermissionAdmin } from "./permission-admin.js";
 import { RegistrationAdmin } from "./registration-admin.js";
 
 /** What an administration needs beside the parts of its host. */
@@ -16,7 +17,7 @@ export interface AdminContext {
 
 /** The administration of a host's connectors. */
 export function createAdmin(parts: HostParts, { issues, signal }: AdminContext): ConnectorAdmin {
-  const { catalog, config, controller, routes, store } = parts;
+  const { catalog, config, controller, routes, rules: book, store } = parts;
   const accountScope = (): string | undefined => parts.session?.scope;
   const withdraw = (key: string): void => {
     const route = routes.current(key);
@@ -52,6 +53,7 @@ export function createAdmin(parts: HostParts, { issues, signal }: AdminContext):
     catalog,
     changes,
     registrations,
+    permissions: new PermissionAdmin({ catalog, book, registrations, store, clock: config.wallClock }),
     async observeWithdrawn(key) {
       const scope = accountScope();
       if (scope !== undefined) await observeWithdrawn(parts, scope, key, signal);

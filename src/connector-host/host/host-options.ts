@@ -1,13 +1,8 @@
-import {
-  type AccountAuthorizer,
-  parseHintUrl,
-  snapshotUrl,
-  systemWallClock,
-  type WallClock,
-} from "../../auth-projection/index.js";
+import { type AccountAuthorizer, systemWallClock, type WallClock } from "../../auth-projection/index.js";
 import { countOption, durationOption, refuseOption, refuseUnknownOptions } from "../../options.js";
 import type { Implementation } from "../../protocol/index.js";
-import { type Authorize, type Clock, parseEndpoint, systemClock } from "../../transport/index.js";
+import { createSchemaCheck, type SchemaCheck } from "../../protocol/json-schema/index.js";
+import { type Authorize, type Clock, systemClock } from "../../transport/index.js";
 import { type DirectClientOptions, DirectFactory, type RemoteMcpClientFactory } from "../factories/index.js";
 import type { AccountLogins } from "../factories/index.js";
 import type { LocalServerOptions } from "../local-server/index.js";
@@ -21,15 +16,26 @@ import {
   type RegistrationStore,
   type SecretSource,
 } from "../device/index.js";
-import type { Registration, RegistrationPolicy, ReleaseCapability } from "../registration/index.js";
+import { type AccessGlobs, type AccessTest, compileAccessGlobs } from "../permissions/index.js";
+import {
+  type Registration,
+  type RegistrationPolicy,
+  type ReleaseCapability,
+  toolPermission,
+  type ToolPermission,
+} from "../registration/index.js";
+import { type ControlPlane, noControlPlane, resolveControlPlane } from "./control-plane.js";
 import { carefulLogger, type HostLogger, silentLogger } from "./host-logger.js";
 
 /** How a connector host is set up. */
 export interface ConnectorHostOptions {
-  /** The gateway and its control plane: https, or http on loopback; a path is kept. */
-  readonly baseUrl: string | URL;
+  /**
+   * The gateway and its control plane: https, or http on loopback; a path is kept. Left out, with `accounts`: a host that serves the
+   * connectors of its device only, and refuses `signIn`.
+   */
+  readonly baseUrl?: string | URL | undefined;
   /** The releases that this device has, as they were published. */
-  readonly releases: readonly unknown[];
+  readonly releases?: readonly unknown[] | undefined;
   /** What connectors of releases are opened for, by key. Left out: their tools. */
   readonly capabilities?: Readonly<Record<string, readonly ReleaseCapability[]>> | undefined;
   /** Servers over HTTP that the host's own configuration declares. They are active, and their tools allowed unless they say otherwise. */
@@ -49,7 +55,7 @@ export interface ConnectorHostOptions {
   /** Where the eras of registered servers and programs are remembered. Default: in this process. */
   readonly eraMemory?: RegistrationFactoryOptions["eraMemory"];
   /** Where the credentials of accounts are; asked anew for every request. */
-  readonly accounts: AccountAuthorizer;
+  readonly accounts?: AccountAuthorizer | undefined;
   /** Who the host says it is; its version is what a release's `minimumHostVersion` is compared with. */
   readonly hostInfo: Implementation;
   /** Where changes of authorization are announced: wss, or ws on loopback. `false`: only the poll. Default `{baseUrl}/v1/events`. */
@@ -78,8 +84,19 @@ export interface ConnectorHostOptions {
   readonly maxResourceSubscriptions?: number | undefined;
   /** How long a call waits for a connector that is not there yet. Default 15,000 ms. */
   readonly wakeBudgetMs?: number | undefined;
+  /**
+   * How long closing the host may take in all. What has not ended by then is given up, and logged. Default 15,000 ms: a program that
+   * ignores everything but its end by force takes 4,000 ms of it.
+   */
+  readonly closeTimeoutMs?: number | undefined;
   /** Whether a call reads its tool's contract anew or takes the last one listed. Default `reread`. */
   readonly contracts?: "reread" | "last_list" | undefined;
+  /** What agents may reach at all: tools, prompts and resources, by globs. Default: everything that permissions allow. */
+  readonly access?: AccessGlobs | undefined;
+  /** What may be done with tools of releases of which nobody decided anything. Default `allow`. */
+  readonly newReleaseTools?: ToolPermission | undefined;
+  /** Whether tools are left out whose `inputSchema` breaks its own dialect. Providers of models refuse requests that have one. Default `omit`. */
+  readonly brokenSchemas?: "omit" | "keep" | undefined;
   readonly logger?: HostLogger | undefined;
   readonly clock?: Clock | undefined;
   readonly wallClock?: WallClock | undefined;
@@ -89,14 +106,14 @@ export interface ConnectorHostOptions {
 }
 
 export interface ConnectorHostConfig {
-  readonly baseUrl: string;
+  /** Left out: there are no accounts. */
+  readonly controlPlane: ControlPlane | undefined;
   readonly declared: DeclaredConnectors;
   readonly registrationPolicy: RegistrationPolicy;
   readonly registrationStore: RegistrationStore;
   readonly device: RegistrationFactory;
   readonly accounts: AccountAuthorizer;
   readonly hostInfo: Implementation;
-  readonly hintsUrl: string | undefined;
   readonly factory: (logins: AccountLogins) => RemoteMcpClientFactory;
   readonly naming: NamingPolicy;
   readonly localServer: Omit<LocalServerOptions, "directory" | "clock" | "durableBindings">;
@@ -105,7 +122,13 @@ export interface ConnectorHostConfig {
   readonly maxRememberedResources: number;
   readonly maxResourceSubscriptions: number;
   readonly wakeBudgetMs: number;
+  readonly closeTimeoutMs: number;
   readonly contracts: "reread" | "last_list";
+  /** Left out: everything may be reached. */
+  readonly isReachable: AccessTest | undefined;
+  readonly newReleaseTools: ToolPermission;
+  /** Left out: broken ones are kept. */
+  readonly checkSchema: SchemaCheck | undefined;
   readonly logger: HostLogger;
   readonly clock: Clock;
   readonly wallClock: WallClock;
@@ -115,13 +138,19 @@ export interface ConnectorHostConfig {
   readonly mintId: () => string;
 }
 
+/** Of all tools of all connectors, so that a list finds what the one before found; their text is bounded, too. */
+const MAX_KNOWN_SCHEMAS = 32_768;
+
 const OPTION_NAMES: readonly (keyof ConnectorHostOptions)[] = [
+  "access",
   "accounts",
   "authorizeServer",
   "baseUrl",
+  "brokenSchemas",
   "capabilities",
   "client",
   "clock",
+  "closeTimeoutMs",
   "contracts",
   "environment",
   "eraMemory",
@@ -136,6 +165,7 @@ const OPTION_NAMES: readonly (keyof ConnectorHostOptions)[] = [
   "maxResourceSubscriptions",
   "mintEpoch",
   "naming",
+  "newReleaseTools",
   "random",
   "registrationPolicy",
   "registrationStore",
@@ -150,15 +180,18 @@ const OPTION_NAMES: readonly (keyof ConnectorHostOptions)[] = [
 /** Applies the defaults. Throws `invalid_options`, `invalid_url`, `invalid_release`, `invalid_registration`. */
 export function resolveConnectorHostOptions(options: ConnectorHostOptions): ConnectorHostConfig {
   refuseUnknownOptions(options, OPTION_NAMES);
-  const { contracts = "reread", hostInfo, registrationPolicy: policy = {} } = options;
+  const { access, brokenSchemas = "omit", contracts = "reread", hostInfo, newReleaseTools = "allow" } = options;
+  const { registrationPolicy: policy = {} } = options;
   if (contracts !== "reread" && contracts !== "last_list") refuseOption("contracts", "must be reread or last_list");
-  const baseUrl = parseEndpoint(options.baseUrl, { allowInsecureHttp: false }).href.replace(/\/+$/, "");
-  // Everything that a sign-in is made of is checked here: a login that can't be served must not begin.
-  snapshotUrl(baseUrl);
+  if (brokenSchemas !== "omit" && brokenSchemas !== "keep") refuseOption("brokenSchemas", "must be omit or keep");
+  if (!toolPermission.safeParse(newReleaseTools).success) {
+    refuseOption("newReleaseTools", "must be off, ask or allow");
+  }
+  const controlPlane = resolveControlPlane(options);
   const clock = options.clock ?? systemClock;
   const client = { clock, ...options.client };
   return {
-    baseUrl,
+    controlPlane,
     registrationPolicy: policy,
     registrationStore: options.registrationStore ?? createRegistrationMemory(),
     device: new RegistrationFactory({
@@ -171,16 +204,20 @@ export function resolveConnectorHostOptions(options: ConnectorHostOptions): Conn
       clock,
     }),
     declared: declareConnectors({
-      releases: options.releases,
+      releases: options.releases ?? [],
       registrations: options.registrations ?? [],
       stdio: options.stdio ?? [],
       capabilities: options.capabilities ?? {},
       policy,
     }),
-    accounts: options.accounts,
+    accounts: options.accounts ?? NOBODY,
     hostInfo,
-    hintsUrl: resolveHintsUrl(options.hintsUrl, baseUrl),
-    factory: options.factory ?? ((logins) => new DirectFactory({ baseUrl, logins, clientInfo: hostInfo, client })),
+    factory:
+      options.factory ??
+      ((logins) =>
+        controlPlane === undefined
+          ? NOWHERE
+          : new DirectFactory({ baseUrl: controlPlane.baseUrl, logins, clientInfo: hostInfo, client })),
     naming: options.naming ?? createInjectiveNaming(),
     localServer: options.localServer ?? {},
     listBudgetMs: durationOption("listBudgetMs", options.listBudgetMs, 5_000),
@@ -188,7 +225,11 @@ export function resolveConnectorHostOptions(options: ConnectorHostOptions): Conn
     maxRememberedResources: countOption("maxRememberedResources", options.maxRememberedResources, 16_384),
     maxResourceSubscriptions: countOption("maxResourceSubscriptions", options.maxResourceSubscriptions, 1_024),
     wakeBudgetMs: durationOption("wakeBudgetMs", options.wakeBudgetMs, 15_000),
+    closeTimeoutMs: durationOption("closeTimeoutMs", options.closeTimeoutMs, 15_000),
     contracts,
+    isReachable: access && compileAccessGlobs(access),
+    newReleaseTools,
+    checkSchema: brokenSchemas === "omit" ? createSchemaCheck({ maxCachedSchemas: MAX_KNOWN_SCHEMAS }) : undefined,
     logger: options.logger === undefined ? silentLogger : carefulLogger(options.logger),
     clock,
     wallClock: options.wallClock ?? systemWallClock,
@@ -198,7 +239,9 @@ export function resolveConnectorHostOptions(options: ConnectorHostOptions): Conn
   };
 }
 
-function resolveHintsUrl(given: string | URL | false | undefined, baseUrl: string): string | undefined {
-  if (given === false) return undefined;
-  return parseHintUrl(given ?? `${baseUrl.replace(/^http/, "ws")}/v1/events`).href;
-}
+const NOBODY: AccountAuthorizer = { authorize: () => undefined };
+const NOWHERE: RemoteMcpClientFactory = {
+  create() {
+    throw noControlPlane();
+  },
+};

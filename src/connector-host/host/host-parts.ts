@@ -1,9 +1,10 @@
 import { LoginGuard, Readiness } from "../../auth-projection/index.js";
 import { Controller, whenFull } from "../../reconcile/index.js";
 import { ActivationMemory } from "../activation/index.js";
-import type { ConnectorCatalog } from "../catalog/index.js";
+import { type ConnectorCatalog, isWanted, type KeptRules } from "../catalog/index.js";
 import { DeviceReconciler } from "../device/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
+import { Permissions } from "../permissions/index.js";
 import { RouteTable } from "../routes/index.js";
 import { accountLogins } from "./account-logins.js";
 import { kindOfScope } from "./account-scope.js";
@@ -17,9 +18,12 @@ import { PublicationFeed } from "./publication-feed.js";
 import { PublicationGates } from "./publication-gates.js";
 import { RemoteReconciler } from "./remote-reconciler.js";
 import { RouteFaults } from "./route-faults.js";
+import { RuleBook } from "./rule-book.js";
 import { ScopedReconciler } from "./scoped-reconciler.js";
 import { ListOmissions } from "./list-omissions.js";
+import { StatusFollower } from "./follow-status.js";
 import { StatusReader } from "./status-reader.js";
+import { UnsettledFaults } from "./unsettled-faults.js";
 import { UnwrittenNews } from "./unwritten-news.js";
 
 /** The parts of a host, put together. What begins and ends, and when, is the host's. */
@@ -28,6 +32,8 @@ export class HostParts {
   /** It makes room for itself when it is full. */
   readonly store: HostStore;
   readonly catalog: ConnectorCatalog;
+  readonly rules: RuleBook;
+  readonly permissions: Permissions;
   readonly logins: LoginGuard;
   readonly readiness = new Readiness();
   readonly news = new UnwrittenNews();
@@ -39,6 +45,8 @@ export class HostParts {
   readonly device: DeviceReconciler;
   readonly omissions = new ListOmissions();
   readonly statuses: StatusReader;
+  readonly unsettled: UnsettledFaults;
+  readonly status: StatusFollower;
   readonly feed: PublicationFeed;
   readonly housekeeping: Housekeeping;
   /** Told of a server of the device whose tools are others than what was listed of it. */
@@ -46,16 +54,30 @@ export class HostParts {
   /** That of the account that is signed in. */
   session: AccountSession | undefined;
 
-  constructor(config: ConnectorHostConfig, store: HostStore, catalog: ConnectorCatalog) {
+  constructor(
+    config: ConnectorHostConfig,
+    store: HostStore,
+    catalog: ConnectorCatalog,
+    kept: ReadonlyMap<string, KeptRules | undefined>,
+  ) {
     const { logger, wallClock, random, mintEpoch } = config;
     this.config = config;
     this.catalog = catalog;
+    this.rules = new RuleBook({ catalog, kept, newReleaseTools: config.newReleaseTools });
+    this.permissions = new Permissions(this.rules, config.isReachable);
+    for (const [connectorKey, rules] of kept) {
+      const message = "What was decided about a connector's tools can't be read: all are off.";
+      if (rules === undefined) logger.warn(message, { connectorKey });
+    }
     this.store = { ...whenFull(store, () => void this.controller.makeRoom()), close: () => store.close() };
     this.logins = new LoginGuard(config.accounts);
     this.feed = new PublicationFeed((error) => logger.error("A publication listener threw.", { error }));
     this.routes = new RouteTable<RemoteMcpClient>({
       clock: config.clock,
-      mayPublish: ({ connectorKey }) => catalog.get(connectorKey)?.isOn === true,
+      mayPublish({ connectorKey }) {
+        const entry = catalog.get(connectorKey);
+        return entry !== undefined && isWanted(entry);
+      },
       onDiagnostic: ({ kind, message, connectorKey, generation }) =>
         logger.warn("A route could not be cleaned up as it should.", { kind, message, connectorKey, generation }),
     });
@@ -87,12 +109,17 @@ export class HostParts {
       },
     });
     this.gates = new PublicationGates({ routes: this.routes, controller: this.controller });
+    this.unsettled = new UnsettledFaults({
+      now: () => wallClock.now(),
+      onChange: (connectorKey) => this.status.onUnsettled(connectorKey),
+    });
     const { scoped, device } = this.#reconcilers(store);
     this.device = device;
     this.faults = new RouteFaults({
       catalog,
       routes: this.routes,
       news: this.news,
+      unsettled: this.unsettled,
       logger,
       account: () => this.session,
       controller: this.controller,
@@ -101,9 +128,22 @@ export class HostParts {
       catalog,
       store,
       facts,
-      convergenceOf: (scope) => this.controller.status(scope),
+      convergenceOf: (scope, keys) => this.controller.status(scope, keys),
       isPublished: (scope, key) => this.routes.current(key)?.scope === scope,
       omissionOf: (key) => this.omissions.of(this.routes.current(key)),
+      unsettledOf: (key) => this.unsettled.of(key),
+    });
+    this.status = new StatusFollower({
+      catalog,
+      events: this.controller.events,
+      routes: this.routes,
+      publications: this.feed,
+      omissions: this.omissions,
+      unsettled: this.unsettled,
+      statuses: this.statuses,
+      accountScope: () => this.session?.scope,
+      clock: wallClock,
+      logger,
     });
     const isActive = (scope: string): boolean => this.controller.epochOf(scope) !== undefined;
     const forgetScope = (tx: HostTx, scope: string): Promise<void> => this.controller.forgetInTx(tx, scope);
@@ -117,7 +157,7 @@ export class HostParts {
         logger.warn("A connector did not converge.", { ...event });
       else logger.debug("Convergence.", { ...event });
     });
-    this.feed.subscribe((event) => logger.info("A connector's route changed.", { ...event }));
+    this.feed.subscribe((event) => logger.debug("A connector's route changed.", { ...event }));
   }
 
   #reconcilers(store: HostStore): { readonly scoped: ScopedReconciler; readonly device: DeviceReconciler } {
@@ -132,6 +172,7 @@ export class HostParts {
       factory: factory(accountLogins(logins)),
       memory,
       hostVersion: hostInfo.version,
+      checkSchema: config.checkSchema,
       now,
       onDiagnostics: (connectorKey, diagnostics) =>
         logger.warn("Tools of a connector were left out or mended.", { connectorKey, diagnostics }),
@@ -148,12 +189,16 @@ export class HostParts {
       factory: config.device,
       controller: {
         report: (token, outcome) => scoped.control(controller).report(token, outcome),
-        exited: (token, error) => scoped.control(controller).exited(token, error),
+        exited: (token, error) => {
+          this.unsettled.lost(token.key, error);
+          scoped.control(controller).exited(token, error);
+        },
       },
       onRelisted: (connectorKey) => this.onRelisted(connectorKey),
       onIncident: (incident) => logger.warn("Something happened to a connector of the device.", { ...incident }),
       now,
       clock: config.clock,
+      checkSchema: config.checkSchema,
     });
     const scoped = new ScopedReconciler({ account, device });
     return { scoped, device };

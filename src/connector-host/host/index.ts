@@ -1,7 +1,8 @@
 export { type AuthorizeConnectorOptions } from "./account-authorizations.js";
+export { type CloseOptions } from "./close-bound.js";
 export { type ConnectorAdmin, type InstallOptions } from "./connector-admin.js";
 export { type AgentSession, ConnectorHost, type OpenSockets } from "./connector-host.js";
-export { type ConnectorState, type ConnectorStatus } from "./connector-status.js";
+export { type ConnectorStatus } from "./connector-status.js";
 export { type ListedConnector } from "./describe-entry.js";
 export { type HostLogger, type LogFields } from "./host-logger.js";
 export { type ConnectorHostOptions } from "./host-options.js";
@@ -9,3 +10,4 @@ export { type HostStore, type HostTx } from "./host-store.js";
 export { type Obstacle } from "./plan-connector.js";
 export { type RegistrationAdmin } from "./registration-admin.js";
 export { type PublicationEvent, type PublicationListener } from "./publication-feed.js";
+export { type StatusChange, type StatusListener } from "./status-feed.js";

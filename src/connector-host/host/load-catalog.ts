@@ -1,10 +1,15 @@
+import { isRemoteConnectorError } from "../../errors.js";
 import {
   type ConnectorCatalog,
   deviceEntry,
   type KeptConnectors,
+  type KeptRules,
   openCatalog,
   readKept,
+  readRules,
   writeRelease,
+  writeRules,
+  writeSwitch,
 } from "../catalog/index.js";
 import { registeredConnector } from "../device/index.js";
 import { registrationFileName, type StorageIssue } from "../registration/index.js";
@@ -15,6 +20,8 @@ import { REGISTERED } from "./registration-admin.js";
 /** What there is when a host starts. */
 export interface LoadedCatalog {
   readonly catalog: ConnectorCatalog;
+  /** What was decided about tools, by key; `undefined` for what can't be read. */
+  readonly rules: ReadonlyMap<string, KeptRules | undefined>;
   /** Registrations that can't be read, or whose key another connector has. */
   readonly issues: readonly StorageIssue[];
 }
@@ -26,8 +33,8 @@ export interface LoadedCatalog {
  */
 export async function loadCatalog(config: ConnectorHostConfig, store: HostStore): Promise<LoadedCatalog> {
   const { declared, registrationPolicy, registrationStore } = config;
-  const kept = await store.read(readKept);
-  await removeLeaving(config, store, kept);
+  const kept = await readPresent(config, store);
+  const rules = await store.read(readRules);
   const catalog = openCatalog(declared, kept);
   const { registrations, issues } = await registrationStore.load(registrationPolicy);
   const found = [...issues];
@@ -38,17 +45,26 @@ export async function loadCatalog(config: ConnectorHostConfig, store: HostStore)
     else
       found.push({ file: registrationFileName(registration), member: "slug", reason: `${slug} is another connector` });
   }
-  return { catalog, issues: found };
+  return { catalog, rules, issues: found };
 }
 
-async function removeLeaving(
-  { wallClock }: ConnectorHostConfig,
-  store: HostStore,
-  { releases }: KeptConnectors,
-): Promise<void> {
-  const leaving = releases.filter(({ isLeaving }) => isLeaving);
-  if (leaving.length === 0) return;
-  await store.write(async (tx) => {
-    for (const { key } of leaving) await writeRelease(tx, key, undefined, wallClock.now());
-  });
+/** Reads what is kept, after what was still leaving is gone, with its switches and rules. */
+async function readPresent({ wallClock }: ConnectorHostConfig, store: HostStore): Promise<KeptConnectors> {
+  const kept = await store.read(readKept);
+  const leaving = kept.releases.filter(({ isLeaving }) => isLeaving);
+  if (leaving.length === 0) return kept;
+  try {
+    return await store.write(async (tx) => {
+      for (const { key } of leaving) {
+        await writeRelease(tx, key, undefined, wallClock.now());
+        await writeSwitch(tx, key, true, wallClock.now());
+        await writeRules(tx, key, undefined, wallClock.now());
+      }
+      return readKept(tx);
+    });
+  } catch (error) {
+    // A host that did not start would make no room. They are left out, and removed at another start.
+    if (isRemoteConnectorError(error, "store_full")) return kept;
+    throw error;
+  }
 }

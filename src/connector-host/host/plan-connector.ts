@@ -1,6 +1,7 @@
 import type { ProjectionRow } from "../../auth-projection/index.js";
 import type { Desired, Plan } from "../../reconcile/index.js";
 import { type DeviceEntry, isActive, newestRelease, type ReleaseEntry } from "../catalog/index.js";
+import { parseJson } from "../../protocol/index.js";
 import { chooseInstalled } from "./choose-installed.js";
 
 /** Everything that decides whether an account's connector should run. */
@@ -21,21 +22,24 @@ export interface DeviceFacts {
 
 export type ConnectorFacts = AccountFacts | DeviceFacts;
 
-/** Why a connector should not run now. */
-export type Obstacle =
-  | "account_not_ready"
-  | "authorization_required"
-  | "reauthorization_required"
+const OBSTACLES = [
+  "account_not_ready",
+  "authorization_required",
+  "reauthorization_required",
   /** The account's authorization is for a release that is not installed. */
-  | "release_mismatch"
+  "release_mismatch",
   /** Its switch is off. */
-  | "switched_off"
+  "switched_off",
   /** Its definition is paused. */
-  | "paused"
+  "paused",
   /** It is being uninstalled. */
-  | "uninstalling"
+  "uninstalling",
   /** What is kept of its release can't be read. */
-  | "invalid_release";
+  "invalid_release",
+] as const;
+
+/** Why a connector should not run now. */
+export type Obstacle = (typeof OBSTACLES)[number];
 
 /** The connection that a running connector is for, as its identity has it. */
 export interface PlannedConnection {
@@ -74,6 +78,13 @@ export function readConnection(identity: string): PlannedConnection | undefined 
   if (typeof digest !== "string" || state !== "connected" || !isConnection) return undefined;
   if (typeof version !== "string" || !/^\d+$/.test(version)) return undefined;
   return { digest, connectionId, connectionVersion: BigInt(version) };
+}
+
+/** What stands in the way by the identity of a plan that is not enabled; `undefined` for any other text. */
+export function readObstacle(identity: string): Obstacle | undefined {
+  const parts = parseJson(identity);
+  if (!Array.isArray(parts) || parts.length !== 2) return undefined;
+  return OBSTACLES.find((obstacle) => obstacle === parts[1]);
 }
 
 export function isOfAccount(facts: ConnectorFacts): facts is AccountFacts {

@@ -1,5 +1,6 @@
 import type { RemoteMcpClient } from "../factories/index.js";
 import type { PublicationChange } from "../routes/index.js";
+import { EventTeller } from "./event-teller.js";
 
 /** A connector's route came, was replaced, or went. */
 export interface PublicationEvent {
@@ -12,42 +13,24 @@ export type PublicationListener = (event: PublicationEvent) => void;
 
 /** Tells listeners what is published, in order, also when a listener causes the next change; and none for another's fault. */
 export class PublicationFeed {
-  readonly #onListenerFailure: (error: unknown) => void;
-  readonly #listeners = new Set<PublicationListener>();
-  readonly #waiting: PublicationEvent[] = [];
-  #telling = false;
+  readonly #teller: EventTeller<PublicationEvent>;
 
   constructor(onListenerFailure: (error: unknown) => void) {
-    this.#onListenerFailure = onListenerFailure;
+    this.#teller = new EventTeller(onListenerFailure);
   }
 
   subscribe(listener: PublicationListener): () => void {
-    this.#listeners.add(listener);
-    return () => {
-      this.#listeners.delete(listener);
-    };
+    return this.#teller.subscribe(listener);
   }
 
   announce(changes: readonly PublicationChange<RemoteMcpClient>[]): void {
+    const events: PublicationEvent[] = [];
     for (const { connectorKey, previous, current } of changes) {
       const route = current ?? previous;
       if (route === undefined) continue;
       const kind = current === undefined ? "withdrawn" : previous === undefined ? "published" : "replaced";
-      this.#waiting.push({ kind, connectorKey, generation: route.generation });
+      events.push({ kind, connectorKey, generation: route.generation });
     }
-    if (this.#telling) return;
-    this.#telling = true;
-    for (let event = this.#waiting.shift(); event !== undefined; event = this.#waiting.shift()) this.#tell(event);
-    this.#telling = false;
-  }
-
-  #tell(event: PublicationEvent): void {
-    for (const listener of this.#listeners) {
-      try {
-        listener(event);
-      } catch (error) {
-        this.#onListenerFailure(error);
-      }
-    }
+    this.#teller.tell(...events);
   }
 }

@@ -1,4 +1,4 @@
-import type { RouteToken } from "../../reconcile/index.js";
+import type { RouteToken, RunOutcome } from "../../reconcile/index.js";
 import type { ScopeKind } from "../catalog/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
 import type { RouteTable } from "../routes/index.js";
@@ -8,7 +8,7 @@ export interface PublicationGatesOptions {
   readonly routes: RouteTable<RemoteMcpClient>;
   readonly controller: {
     exited(token: RouteToken): void;
-    wake(scope: string, keys: readonly string[]): void;
+    report(token: RouteToken, outcome: RunOutcome): void;
   };
 }
 
@@ -19,6 +19,7 @@ export interface GateClosed {
 }
 
 const CLOSE_MS = 10_000;
+const LOOK_AGAIN: RunOutcome = { kind: "requeue", afterMs: 0 };
 
 /**
  * Whether anything of the account, and of the device, is published. Behind a closed gate connectors are activated and wait, ready;
@@ -61,9 +62,10 @@ export class PublicationGates {
     const { routes, controller } = this.#options;
     this.#closed.delete(kind);
     for (const scope of this.#of(kind)) {
-      const keys = routes.openGate(scope).map(({ connectorKey }) => connectorKey);
-      // Each is looked at again, and observed.
-      if (keys.length > 0) controller.wake(scope, keys);
+      for (const { connectorKey: key, generation, scopeEpoch: epoch } of routes.openGate(scope)) {
+        // Each is looked at again, and observed. By a report: the run that staged it may still be writing down that it did.
+        controller.report({ scope, key, generation, epoch }, LOOK_AGAIN);
+      }
     }
   }
 

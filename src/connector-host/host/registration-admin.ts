@@ -2,10 +2,12 @@ import { RemoteConnectorError } from "../../errors.js";
 import { type CatalogEntry, type ConnectorCatalog, deviceEntry } from "../catalog/index.js";
 import { registeredConnector, type RegistrationStore } from "../device/index.js";
 import {
+  changePermissions,
   createRegistration,
   type Registration,
   type RegistrationPolicy,
   replaceSettings,
+  type RuleChange,
   type SettingsReplacement,
   type StorageIssue,
 } from "../registration/index.js";
@@ -57,15 +59,24 @@ export class RegistrationAdmin {
   }
 
   /**
-   * Registers a server: paused, with every tool off. `request` is untrusted. Rejects with `invalid_registration`, and with
-   * `duplicate_connector` when its slug is taken.
+   * Registers a server: paused, with every tool off. `request` is untrusted. Rejects with `invalid_registration`, with
+   * `duplicate_connector` when its slug is taken, and with what the store rejects with; nothing was registered then.
    */
   async create(request: unknown): Promise<Registration> {
-    const { catalog, kept, policy, mintId } = this.#options;
+    const { catalog, changes, kept, policy, mintId } = this.#options;
     const registration = createRegistration(request, mintId(), policy);
-    return this.#inTurn(registration.slug, async () => {
+    const { slug } = registration;
+    return this.#inTurn(slug, async () => {
       catalog.assertFree(entryOf(registration));
-      await kept.put(registration);
+      // The key is taken from here on: nobody else gets it while this is being kept.
+      this.#set(registration);
+      try {
+        await changes.forgetSwitch(slug);
+        await kept.put(registration);
+      } catch (error) {
+        catalog.set(slug, undefined);
+        throw error;
+      }
       await this.#publish(registration);
       return registration;
     });
@@ -106,18 +117,32 @@ export class RegistrationAdmin {
   }
 
   /**
-   * Removes a registration, and what was permitted with it: it is deactivated, that is observed, and then it is gone. Rejects with
-   * `unknown_connector`, and with `cancelled` when the host is closed meanwhile; it is still there then, and paused.
+   * Decides about the tools of a registration. Its route stays. Rejects with `unknown_connector`, with `invalid_argument` and
+   * `invalid_registration` for more decisions than are kept.
+   */
+  changePermissions(slug: string, change: RuleChange): Promise<void> {
+    return this.#inTurn(slug, async () => {
+      const next = changePermissions(this.#own(slug), change);
+      await this.#options.kept.put(next);
+      this.#set(next);
+    });
+  }
+
+  /**
+   * Removes a registration, its switch, and what was permitted with it: it is deactivated, that is observed, and then it is gone.
+   * Rejects with `unknown_connector`, with what the store rejects with, and with `cancelled` when the host is closed meanwhile; it is
+   * still there then, and paused.
    */
   remove(slug: string): Promise<void> {
     return this.#inTurn(slug, async () => {
-      const { catalog, kept, withdraw, observeWithdrawn } = this.#options;
+      const { catalog, changes, kept, withdraw, observeWithdrawn } = this.#options;
       const paused: Registration = Object.freeze({ ...this.#own(slug), state: "paused" });
       this.#set(paused);
       withdraw(slug);
       await kept.put(paused);
       await this.#publish(paused);
       await observeWithdrawn(slug);
+      await changes.forgetSwitch(slug);
       await kept.remove(paused);
       const entry = catalog.get(slug);
       catalog.set(slug, undefined);

@@ -8,6 +8,7 @@ import {
   type RemoteActivation,
   type ToolListDiagnostic,
 } from "../activation/index.js";
+import type { SchemaCheck } from "../../protocol/json-schema/index.js";
 import type { RemoteMcpClient, RemoteMcpClientFactory } from "../factories/index.js";
 import { Route, type RouteTable } from "../routes/index.js";
 import { accountOf } from "./account-scope.js";
@@ -24,6 +25,8 @@ export interface RemoteReconcilerOptions {
   readonly factory: RemoteMcpClientFactory;
   readonly memory: ActivationMemory;
   readonly hostVersion: string;
+  /** Tools whose schema it finds fault with are left out. */
+  readonly checkSchema: SchemaCheck | undefined;
   /** Wall time in epoch milliseconds. */
   readonly now: () => number;
   /** What was left out of a connector's tools, or tolerated. */
@@ -97,9 +100,9 @@ export class RemoteReconciler implements Reconciler {
   }
 
   async #activate(context: RunContext, connection: PlannedConnection, used: UsedConnection): Promise<RemoteActivation> {
-    const { factory, memory, hostVersion, onFailure } = this.#options;
+    const { checkSchema, factory, memory, hostVersion, onFailure } = this.#options;
     const request = await this.#request(context, connection);
-    const activating = activateRemote(request, { factory, memory, hostVersion, signal: context.signal });
+    const activating = activateRemote(request, { factory, memory, hostVersion, checkSchema, signal: context.signal });
     try {
       return await context.waiting(activating);
     } catch (error) {

@@ -7,6 +7,7 @@ import type { Route, RouteTable } from "../routes/index.js";
 import { type ConnectorCatalog, findRelease } from "../catalog/index.js";
 import type { HostLogger } from "./host-logger.js";
 import { observeDemand, type UsedConnection } from "./observe-demand.js";
+import type { UnsettledFaults } from "./unsettled-faults.js";
 import type { UnwrittenNews } from "./unwritten-news.js";
 
 /** Where observations of the present login go. */
@@ -23,6 +24,7 @@ export interface RouteFaultsOptions {
   readonly catalog: ConnectorCatalog;
   readonly routes: RouteTable<RemoteMcpClient>;
   readonly news: UnwrittenNews;
+  readonly unsettled: UnsettledFaults;
   readonly logger: HostLogger;
   /** The account that is signed in. */
   readonly account: () => ObservedAccount | undefined;
@@ -75,13 +77,15 @@ export class RouteFaults {
    * itself, also when the demand can't be written down. What a request of an earlier login met is not looked at. Never rejects.
    */
   async observe(scopeEpoch: string, used: UsedConnection, error: unknown): Promise<void> {
-    const { account, logger } = this.#options;
+    const { account, logger, unsettled } = this.#options;
     const session = account();
     const release = this.#releaseOf(used);
     if (session?.scopeEpoch !== scopeEpoch || release === undefined) return;
     const observation = observeDemand(used, release, error);
     if (observation === undefined) return;
     const { connectorKey, state } = observation;
+    const reason = state === "expired" ? "reauthorization_required" : "authorization_required";
+    const settle = unsettled.demanded(connectorKey, reason);
     try {
       const counts = await session.sync.observe(observation);
       logger.info("A connector's gateway demands an authorization.", { connectorKey, state, counts });
@@ -92,6 +96,8 @@ export class RouteFaults {
       this.#withdrawDenied(scopeEpoch);
       session.sync.wake({ onceFor: connectorKey });
       logger.warn("A demand for an authorization could not be written down.", { connectorKey, error: failure });
+    } finally {
+      settle();
     }
   }
 

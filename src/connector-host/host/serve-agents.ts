@@ -2,11 +2,13 @@ import { AggregatedDirectory, type ConnectorTraits, type Reach } from "../aggreg
 import { createLocalServer, type Binding, type DurableBindingRows, type LocalServer } from "../local-server/index.js";
 import type { CatalogEntry, ConnectorCatalog } from "../catalog/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
+import type { Permissions } from "../permissions/index.js";
 import type { Route, RouteTable } from "../routes/index.js";
 import { followedScopes } from "./bound-scopes.js";
 import { describeTraits } from "./describe-traits.js";
 import { followNamespaces } from "./following-namespaces.js";
 import type { ConnectorHostConfig } from "./host-options.js";
+import type { RuleBook } from "./rule-book.js";
 import type { ListOmissions } from "./list-omissions.js";
 import type { StatusReader } from "./status-reader.js";
 
@@ -17,6 +19,8 @@ export interface ServedParts {
   readonly routes: RouteTable<RemoteMcpClient>;
   readonly statuses: StatusReader;
   readonly omissions: ListOmissions;
+  readonly permissions: Permissions;
+  readonly rules: Pick<RuleBook, "onChange">;
   readonly durableBindings: DurableBindingRows;
   /** The scopes whose routes an agent sees. */
   readonly scopesOf: (binding: Binding) => readonly string[];
@@ -39,6 +43,8 @@ export async function serveAgents({
   routes,
   statuses,
   omissions,
+  permissions,
+  rules,
   durableBindings,
   scopesOf,
   wake,
@@ -56,7 +62,7 @@ export async function serveAgents({
     return traits;
   };
   const onNameDiagnostics: Reach["onNameDiagnostics"] = (connectorKey, diagnostics) =>
-    logger.warn("Tools of a connector are left out for their names.", { connectorKey, diagnostics });
+    logger.warn("Tools of a connector are left out of lists.", { connectorKey, diagnostics });
   const onEntryDiagnostics: Reach["onEntryDiagnostics"] = ({ connectorKey }, diagnostics) =>
     logger.warn("Prompts or resources of a connector were left out or mended.", { connectorKey, diagnostics });
   const onOmission: Reach["onOmission"] = (route, reason) => {
@@ -76,7 +82,10 @@ export async function serveAgents({
     maxRememberedResources: config.maxRememberedResources,
     maxResourceSubscriptions: config.maxResourceSubscriptions,
     random,
+    checkSchema: config.checkSchema,
     reach: {
+      access: permissions,
+      admitsEntry: (connectorKey, name) => permissions.admitsEntry(connectorKey, name),
       scopesOf,
       followedBy: followedScopes,
       describe,
@@ -89,12 +98,26 @@ export async function serveAgents({
       onOmission,
     },
   });
+  rules.onChange((connectorKey, isListedAlike) => {
+    if (!isListedAlike) directory.onPermissionChange(connectorKey);
+  });
   const onFault = (error: unknown): void => logger.error("A fault while serving an agent.", { error });
   try {
     const server = await createLocalServer({ onFault, ...localServer, directory, clock, durableBindings });
     directory.listenFor(server.listeners);
+    catalog.onChange((key) => {
+      // What was listed of a connector goes with it.
+      if (catalog.get(key) === undefined) directory.invalidate(key);
+    });
     const invalidate = (connectorKey: string): void => directory.invalidate(connectorKey);
-    return { ...server, invalidate, close: () => server.close().finally(() => directory.close()) };
+    return {
+      ...server,
+      get counts() {
+        return server.counts;
+      },
+      invalidate,
+      close: (ms) => server.close(ms).finally(() => directory.close()),
+    };
   } catch (error) {
     directory.close();
     throw error;

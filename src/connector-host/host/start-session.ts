@@ -10,6 +10,7 @@ import type { ConnectorFacts } from "./plan-connector.js";
 import type { PublicationFeed } from "./publication-feed.js";
 import type { RouteFaults } from "./route-faults.js";
 import { watchRoutes } from "./route-watch.js";
+import type { StatusFollower } from "./follow-status.js";
 import type { StatusReader } from "./status-reader.js";
 import { SyncFollower } from "./sync-follower.js";
 import type { UnwrittenNews } from "./unwritten-news.js";
@@ -24,13 +25,14 @@ export interface SessionParts {
   readonly faults: RouteFaults;
   readonly controller: Controller<HostTx, ConnectorFacts>;
   readonly statuses: StatusReader;
+  readonly status: StatusFollower;
   readonly routes: RouteTable<RemoteMcpClient>;
   readonly feed: PublicationFeed;
 }
 
 /** Begins to follow the authorization of a login whose scope has just begun this epoch. Throws as {@link AccountSession} does. */
 export function startSession(parts: SessionParts, login: Login, scopeEpoch: string): AccountSession {
-  const { config, store, logins, readiness, news, faults, controller, statuses, routes, feed } = parts;
+  const { config, store, logins, readiness, news, faults, controller, status, statuses, routes, feed } = parts;
   const scope = accountScope(login.accountId);
   const follower = new SyncFollower({
     scope,
@@ -52,7 +54,10 @@ export function startSession(parts: SessionParts, login: Login, scopeEpoch: stri
     scope,
     scopeEpoch,
     onChanged: (tx, keys) => controller.planInTx(tx, scope, keys),
-    onEvent: (event) => follower.onEvent(event),
+    onEvent(event) {
+      follower.onEvent(event);
+      status.onAccount();
+    },
     convergence: watchRoutes({ scope, clock: config.wallClock, controller, statuses, routes, feed }),
   });
   return session;

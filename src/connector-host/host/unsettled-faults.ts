@@ -43,7 +43,7 @@ export class UnsettledFaults {
   /** A server is gone, for this error. Nothing is noted when there is none. */
   lost(connectorKey: string, error: unknown): void {
     if (error === undefined) return;
-    const reason = isRemoteConnectorError(error) ? error.code : "internal_error";
+    const reason = isRemoteConnectorError(error) ? error.code : "unexpected";
     this.#note(connectorKey, { kind: "lost", reason, since: this.#options.now() });
   }
 

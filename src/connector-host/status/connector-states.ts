@@ -1,4 +1,13 @@
-import type { ConnectorState } from "../host/index.js";
+/** What a connector is at, as people see it. */
+export type ConnectorState =
+  | "not_installed"
+  | "disabled"
+  | "authorization_required"
+  | "starting"
+  | "ready"
+  | "degraded"
+  | "offline"
+  | "failed";
 
 /** Every state, and how soon a person should hear of it: the smaller, the sooner. */
 const URGENCY: Readonly<Record<ConnectorState, number>> = {

@@ -1,5 +1,5 @@
 export { composerStatusOf, type ComposerStatus } from "./composer-status.js";
-export { readConnectorState } from "./connector-states.js";
+export { type ConnectorState, readConnectorState } from "./connector-states.js";
 export {
   type ReportedConnector,
   reportStatus,

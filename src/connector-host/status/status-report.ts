@@ -1,6 +1,5 @@
 import { countOption, refuseOption, refuseUnknownOptions } from "../../options.js";
-import type { ConnectorState } from "../host/index.js";
-import { compareUrgency, readConnectorState } from "./connector-states.js";
+import { compareUrgency, type ConnectorState, readConnectorState } from "./connector-states.js";
 import { elapsedText } from "./elapsed-text.js";
 import { cutText, shownText } from "./shown-text.js";
 

@@ -14,9 +14,10 @@ function changesOver({
 }: { account?: string | undefined; failing?: boolean } = {}) {
   const catalog = new ConnectorCatalog([entry]);
   const told: unknown[] = [];
+  const store = createMemoryStore();
   const changes = new CatalogChanges({
     catalog,
-    store: createMemoryStore(),
+    store,
     clock: new FakeClock(),
     accountScope: () => account,
     async planInTx(_tx, scope, keys) {
@@ -29,10 +30,10 @@ function changesOver({
   });
   const rename = (place: string) =>
     changes.apply("a", {
-      decide: () => ({ ...entry, place }),
+      decide: (before) => ({ ...entry, isOn: before?.isOn === true, place }),
       keep: (tx, next, now) => writeRelease(tx, "a", next, now),
     });
-  return { catalog, changes, told, rename };
+  return { catalog, changes, store, told, rename };
 }
 
 describe("CatalogChanges", () => {
@@ -64,5 +65,22 @@ describe("CatalogChanges", () => {
     await expect(changes.setSwitch("a", true)).rejects.toThrow("full");
     expect(catalog.get("a")?.isOn).toBe(false);
     expect(told).not.toContain("refetch");
+  });
+
+  it.each([
+    ["kept", false],
+    ["taken back", true],
+  ])("H-11: off at any moment of another change holds, and leaves that one as it ends: %s", async (_name, failing) => {
+    for (let ticks = 0; ticks < 30; ticks += 1) {
+      for (const other of ["rename", "on"] as const) {
+        const { catalog, changes, store, rename } = changesOver({ failing });
+        const ending = (other === "rename" ? rename("elsewhere") : changes.setSwitch("a", true)).catch(() => undefined);
+        for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve();
+        await Promise.all([ending, changes.setSwitch("a", false).catch(() => undefined)]);
+        const place = other === "rename" && !failing ? "elsewhere" : entry.place;
+        expect([ticks, catalog.get("a")]).toEqual([ticks, { ...entry, place, isOn: false }]);
+        expect(await store.read((tx) => tx.documents.list("switch"))).toHaveLength(failing ? 0 : 1);
+      }
+    }
   });
 });

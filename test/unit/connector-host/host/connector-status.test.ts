@@ -32,6 +32,13 @@ function state(changes: Partial<StatusFacts>) {
   return [is, reason];
 }
 
+const demanded = { kind: "demanded", reason: "authorization_required", since: 5 } as const;
+const lost = { kind: "lost", reason: "process_exited", since: 5 } as const;
+
+function signIn(reason: string): [string, string] {
+  return ["authorization_required", reason];
+}
+
 const lastError = { code: "connect_failed", message: "" };
 
 describe("describeConnector", () => {
@@ -74,5 +81,58 @@ describe("describeConnector", () => {
       isPublished: false,
     };
     expect(describeConnector(facts)).toMatchObject({ connectorKey: "files", since: 11, nextAttemptAt: 99 });
+  });
+
+  it("H-36: one that is tried now has no next attempt, although its row still has the one before", () => {
+    const tried = { connectorKey: "files", obstacle: undefined, isPublished: false } as const;
+    for (const [activity, nextAttemptAt] of [
+      ["running", undefined],
+      ["queued", undefined],
+      ["parked", 99],
+    ] as const) {
+      const facts = { ...tried, convergence: convergence(activity, { nextAttemptAt: 99 }) };
+      expect(describeConnector(facts)).toMatchObject({ nextAttemptAt });
+    }
+  });
+
+  it.each<[Partial<StatusFacts>, string, string, number]>([
+    [
+      { unsettled: demanded, isPublished: true, convergence: convergence("converged") },
+      ...signIn("authorization_required"),
+      5,
+    ],
+    [{ unsettled: { ...demanded, reason: "reauthorization_required" } }, ...signIn("reauthorization_required"), 5],
+    [{ unsettled: lost, convergence: convergence("converged") }, "offline", "process_exited", 5],
+    [{ unsettled: { ...lost, reason: "authorization_required" } }, ...signIn("authorization_required"), 5],
+    // What the rows know is no news, and a route that is there was not lost.
+    [
+      { unsettled: demanded, obstacle: "switched_off", convergence: convergence("converged") },
+      "disabled",
+      "switched_off",
+      7,
+    ],
+  ])("H-36: what is not in the store yet counts: %#", (changes, is, reason, since) => {
+    const facts = {
+      connectorKey: "files",
+      obstacle: undefined,
+      convergence: undefined,
+      isPublished: false,
+      ...changes,
+    };
+    expect(describeConnector(facts)).toMatchObject({ state: is, reason, since, nextAttemptAt: undefined });
+  });
+
+  it("H-36: a server that was lost and is published again is as well as it is", () => {
+    const facts = {
+      connectorKey: "files",
+      obstacle: undefined,
+      convergence: convergence("converged"),
+      isPublished: true,
+    };
+    expect(describeConnector({ ...facts, unsettled: lost })).toMatchObject({
+      state: "ready",
+      reason: undefined,
+      since: 7,
+    });
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { parseSnapshot } from "../../../../src/auth-projection/index.js";
 import { ConnectorCatalog } from "../../../../src/connector-host/catalog/index.js";
 import { type ObservedAccount, RouteFaults } from "../../../../src/connector-host/host/route-faults.js";
+import { UnsettledFaults } from "../../../../src/connector-host/host/unsettled-faults.js";
 import { UnwrittenNews } from "../../../../src/connector-host/host/unwritten-news.js";
 import { RouteTable } from "../../../../src/connector-host/routes/index.js";
 import { RemoteConnectorError } from "../../../../src/errors.js";
@@ -35,6 +36,7 @@ describe("RouteFaults", () => {
       catalog: new ConnectorCatalog([entry]),
       routes: new RouteTable(),
       news,
+      unsettled: new UnsettledFaults({ now: () => 0, onChange: () => undefined }),
       logger: silentLogger,
       account: () => account,
       controller: { revoke: () => undefined, report: () => undefined },
