@@ -15,15 +15,12 @@ const letters: NamingPolicy = {
 };
 
 const host = await openConnectorHost({
-  baseUrl: "https://gateway.example",
-  releases: [],
   registrations: process.argv.slice(2).map((endpoint, index) => ({
     slug: String.fromCharCode(97 + index),
     displayName: endpoint,
     settings: { endpoint },
   })),
   naming: letters,
-  accounts: { authorize: () => ({}) },
   hostInfo: { name: "example-naming", version: "1.0.0" },
 });
 const { url, headers } = host.bind({ workspaceId: "home", agentSessionId: "agent" });

@@ -2,7 +2,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { openConnectorHost } from "remote-connector/connector-host";
+import { openConnectorHost, reportStatus } from "remote-connector/connector-host";
 import { isRemoteConnectorError } from "remote-connector/errors";
 
 const [folder = ".", gateway = "https://gateway.example", account = ""] = process.argv.slice(2);
@@ -34,8 +34,7 @@ for await (const line of lines) {
       if (nextAction !== undefined) console.log("person", JSON.stringify(nextAction));
       console.log("authorized", key, (await result).published);
     } else if (what === "disconnect") console.log("disconnected", key, (await host.disconnect(key)).observed);
-    else
-      for (const { connectorKey, state, reason } of await host.status()) console.log(connectorKey, state, reason ?? "");
+    else console.log(reportStatus(await host.status(), { now: Date.now() }).lines.join("\n"));
   } catch (error) {
     console.log("failed", isRemoteConnectorError(error) ? error.code : error);
   }

@@ -1,4 +1,4 @@
-import { connectToHost, openConnectorHost } from "remote-connector/connector-host";
+import { connectToHost, openConnectorHost, reportStatus } from "remote-connector/connector-host";
 import { isRemoteConnectorError } from "remote-connector/errors";
 
 const [stateDirectory = "state", baseUrl = "https://gateway.example"] = process.argv.slice(2);
@@ -20,7 +20,7 @@ async function start(): Promise<void> {
     if (!isRemoteConnectorError(error, "store_in_use")) throw error;
     const host = await connectToHost({ stateDirectory });
     const { processId, connectors } = await host.status();
-    console.log("guest of", processId, connectors);
+    console.log("guest of", processId, reportStatus(connectors, { now: Date.now() }).lines);
     await host.close();
   }
 }

@@ -7,9 +7,14 @@ import { serveStdio } from "remote-connector/connector-host";
 
 const [stateDirectory = "state", binding = "desk", ...daemon] = process.argv.slice(2);
 
+// An agent that can't wait for what it asked says so in this way.
+const ending = new AbortController();
+process.once("SIGTERM", () => ending.abort());
+
 await serveStdio({
   stateDirectory,
   binding,
+  signal: ending.signal,
   start:
     daemon.length === 0
       ? undefined

@@ -37,9 +37,9 @@ export async function openConnectorHost(options: OpenConnectorHostOptions): Prom
   const logger = carefulLogger(options.logger ?? silentLogger);
   const onFault = (error: unknown): void => logger.error("A fault while serving a socket.", { error });
   const openSockets: OpenSockets = async (started, agents) => {
-    const opened: { close(): Promise<void> }[] = [];
-    const close = async (): Promise<void> => {
-      await Promise.all(opened.map((socket) => socket.close()));
+    const opened: { close(closeTimeoutMs?: number): Promise<void> }[] = [];
+    const close = async (closeTimeoutMs?: number): Promise<void> => {
+      await Promise.all(opened.map((socket) => socket.close(closeTimeoutMs)));
     };
     try {
       const control = controlOf(started, options);
@@ -64,14 +64,23 @@ function controlOf(host: ConnectorHost, { hostInfo }: ConnectorHostOptions): Hos
       url: host.url,
       login: host.login,
       connectors: await host.status(),
+      issues: host.connectors.registrations.issues,
+      gates: { account: gateOf(host, "account"), device: gateOf(host, "device") },
+      agents: host.agents,
     }),
   };
+}
+
+function gateOf({ gates }: ConnectorHost, kind: "account" | "device"): "open" | "closed" {
+  return gates.isOpen(kind) ? "open" : "closed";
 }
 
 export {
   connectToHost,
   type ConnectToHostOptions,
+  type ControlledAgents,
   type ControlledConnector,
+  type ControlledIssue,
   type HostConnection,
   type HostStatus,
 } from "./control/index.js";
@@ -101,10 +110,10 @@ export {
 export {
   type AgentSession,
   type AuthorizeConnectorOptions,
+  type CloseOptions,
   ConnectorHost,
   type ConnectorAdmin,
   type ConnectorHostOptions,
-  type ConnectorState,
   type ConnectorStatus,
   type HostLogger,
   type HostStore,
@@ -116,6 +125,8 @@ export {
   type PublicationEvent,
   type PublicationListener,
   type RegistrationAdmin,
+  type StatusChange,
+  type StatusListener,
 } from "./host/index.js";
 export {
   type Binding,
@@ -154,6 +165,7 @@ export {
   type SplitName,
   type ToolIdentity,
 } from "./naming/index.js";
+export type { AccessGlobs } from "./permissions/index.js";
 export {
   createRelayServer,
   type GrantedLease,
@@ -187,6 +199,7 @@ export {
   type ManagedStdioConnector,
   parseRegistration,
   parseStdioConnector,
+  type PermissionRules,
   type ProtocolPreference,
   readRegistration,
   type Registration,
@@ -223,6 +236,7 @@ export { serveStdio, type ServeStdioOptions } from "./stdio-shim/index.js";
 export {
   composerStatusOf,
   type ComposerStatus,
+  type ConnectorState,
   readConnectorState,
   type ReportedConnector,
   reportStatus,

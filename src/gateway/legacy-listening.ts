@@ -19,6 +19,10 @@ interface WantedResource {
 export class LegacyListening {
   readonly #listeners = new Set<(notification: Notification) => void>();
   readonly #wanted = new Map<string, WantedResource>();
+  /** Ends each subscription that is open. */
+  readonly #ends = new Set<() => void>();
+  #isWatching = false;
+  #isGone = false;
 
   /** What the session tells. */
   readonly onNotification = (notification: Notification): void => {
@@ -45,7 +49,7 @@ export class LegacyListening {
     // Before the server has answered: what it tells right behind its answer is heard, too.
     this.#listeners.add(listener);
     try {
-      const over = Promise.race([aborted(signal), client.exited.then(nothing)]);
+      const over = this.#over(client, signal);
       const claims = Array.from(uris, async (uri) => ((await this.#claim(client, uri)) ? [uri] : []));
       const taken = await Promise.race([Promise.all(claims), over]);
       if (taken === undefined) return;
@@ -59,6 +63,28 @@ export class LegacyListening {
       this.#listeners.delete(listener);
       for (const uri of uris) this.#release(client, uri);
     }
+  }
+
+  /** Resolves when the signal fires, or the upstream is gone. */
+  #over(client: LegacyStdioClient, signal: AbortSignal): Promise<undefined> {
+    // Once for all: what each subscription waits for would stay with the process as long as that lives.
+    if (!this.#isWatching) {
+      this.#isWatching = true;
+      void client.exited.then(() => {
+        this.#isGone = true;
+        for (const end of this.#ends) end();
+      });
+    }
+    return new Promise((resolve) => {
+      const end = (): void => {
+        this.#ends.delete(end);
+        signal.removeEventListener("abort", end);
+        resolve(undefined);
+      };
+      this.#ends.add(end);
+      signal.addEventListener("abort", end);
+      if (signal.aborted || this.#isGone) end();
+    });
   }
 
   /** What of a subscription a notification is about; `undefined` for one that is not for it. */
@@ -100,17 +126,6 @@ export class LegacyListening {
 function declares({ capabilities }: LegacyStdioClient, capability: string, flag: string): boolean {
   const declared = capabilities[capability];
   return isJsonObject(declared) && declared[flag] === true;
-}
-
-function aborted(signal: AbortSignal): Promise<undefined> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    else signal.addEventListener("abort", () => resolve(undefined), { once: true });
-  });
-}
-
-function nothing(): undefined {
-  return undefined;
 }
 
 function yes(): boolean {

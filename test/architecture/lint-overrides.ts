@@ -42,5 +42,5 @@ export function lintOverrides(table: Readonly<Record<string, FolderRule>>): read
 }
 
 function isFile(folder: string): boolean {
-  return ["errors", "index", "options"].includes(folder);
+  return ["errors", "index", "open-list", "options"].includes(folder);
 }

@@ -1,5 +1,5 @@
 /**
- * What one folder of `src` may reach. Folders are named by their path below `src`; `errors`, `index` and `options` are
+ * What one folder of `src` may reach. Folders are named by their path below `src`; `errors`, `index`, `open-list` and `options` are
  * files. A folder inside another has its own row: the outer one may import it, and it may import the outer one's files.
  */
 export interface FolderRule {
@@ -19,13 +19,14 @@ export interface FolderRule {
   readonly internal?: true;
 }
 
-const ROOTS = ["errors", "options"];
+const ROOTS = ["errors", "open-list", "options"];
 const BASE = [...ROOTS, "protocol", "transport"];
 const CLIENTS = ["modern-client", "legacy-client"];
 
 /** Who may import whom. A folder that has no row here may not exist. */
 export const TABLE: Readonly<Record<string, FolderRule>> = {
   errors: { imports: [], packages: [], pure: true },
+  "open-list": { imports: [], packages: [], pure: true, internal: true },
   options: { imports: ["errors"], packages: [], pure: true, internal: true },
   index: { imports: ["errors", "protocol", ...CLIENTS, "connect"], packages: [] },
   protocol: { imports: ["errors"], packages: ["eventsource-parser"], pure: true },
@@ -60,7 +61,11 @@ export const TABLE: Readonly<Record<string, FolderRule>> = {
   "auth-projection": { imports: BASE, packages: ["ws", "zod"] },
   "auth-projection/flows": { imports: BASE, packages: [], internal: true },
   reconcile: { imports: ROOTS, packages: [] },
-  store: { imports: ROOTS, typesOf: ["auth-projection", "connect", "connector-host/documents", "oauth", "reconcile"], packages: ["libsql"] },
+  store: {
+    imports: ROOTS,
+    typesOf: ["auth-projection", "connect", "connector-host/documents", "oauth", "reconcile"],
+    packages: ["libsql"],
+  },
   serving: { imports: [...ROOTS, "protocol"], packages: [], internal: true },
   "connector-host": {
     imports: [...BASE, "transport/process", ...CLIENTS, "connect", "oauth", "auth-projection", "reconcile", "serving"],
@@ -142,6 +147,7 @@ export const TABLE: Readonly<Record<string, FolderRule>> = {
   "connector-host/local-server/sessions": { imports: [...BASE, "serving"], packages: [], internal: true },
   "connector-host/activation": {
     imports: [...BASE, "modern-client", "connector-host/factories", "connector-host/release", "connector-host/routes"],
+    typesOf: ["protocol/json-schema"],
     packages: [],
     internal: true,
   },
@@ -155,6 +161,7 @@ export const TABLE: Readonly<Record<string, FolderRule>> = {
       "connector-host/naming",
       "connector-host/routes",
     ],
+    typesOf: ["protocol/json-schema"],
     packages: [],
     internal: true,
   },
@@ -169,6 +176,7 @@ export const TABLE: Readonly<Record<string, FolderRule>> = {
       "connector-host/release",
       "connector-host/routes",
     ],
+    typesOf: ["protocol/json-schema"],
     packages: [],
     internal: true,
   },
@@ -186,6 +194,7 @@ export const TABLE: Readonly<Record<string, FolderRule>> = {
   "connector-host/host": {
     imports: [
       ...BASE,
+      "protocol/json-schema",
       "auth-projection",
       "reconcile",
       "connector-host/activation",
@@ -196,16 +205,17 @@ export const TABLE: Readonly<Record<string, FolderRule>> = {
       "connector-host/factories",
       "connector-host/local-server",
       "connector-host/naming",
+      "connector-host/permissions",
       "connector-host/registration",
       "connector-host/release",
       "connector-host/routes",
+      "connector-host/status",
     ],
     packages: [],
     internal: true,
   },
   "connector-host/status": {
     imports: ROOTS,
-    typesOf: ["connector-host/host"],
     packages: [],
     pure: true,
     internal: true,

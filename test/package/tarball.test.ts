@@ -28,7 +28,7 @@ const LOADS: Readonly<Record<string, readonly string[]>> = {
   "./auth-projection": ["eventsource-parser", "undici", "ws", "zod"],
   "./reconcile": [],
   "./store": ["libsql"],
-  "./connector-host": ["eventsource-parser", "libsql", "semver", "undici", "ws", "zod"],
+  "./connector-host": ["eventsource-parser", "libsql", "picomatch", "semver", "undici", "ws", "zod"],
   "./gateway": ["eventsource-parser", "libsql", "undici", "ws", "zod"],
   "./testing": ["eventsource-parser"],
 };

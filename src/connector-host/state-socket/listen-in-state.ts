@@ -7,8 +7,11 @@ import type { SocketAddress } from "./socket-address.js";
 export interface StateSocket {
   /** The path of the socket, or the name of the pipe. */
   readonly path: string;
-  /** Removes the socket, lets answers that are being written end, and cuts the rest. Idempotent. */
-  close(): Promise<void>;
+  /**
+   * Removes the socket, lets answers that are being written end within `closeTimeoutMs`, and cuts the rest. Idempotent; called again,
+   * the time that ends first counts.
+   */
+  close(closeTimeoutMs?: number): Promise<void>;
 }
 
 /** How requests are taken, and who is told of faults. */
@@ -26,13 +29,14 @@ export async function listenInState(
   options: StateSocketOptions,
 ): Promise<StateSocket> {
   const { listener, remove } = await listenAt(address, (socketPath) => listen(handler, { ...options, socketPath }));
-  let closing: Promise<void> | undefined;
-  const shutDown = async (): Promise<void> => {
+  let removing: Promise<void> | undefined;
+  const close = async (closeTimeoutMs?: number): Promise<void> => {
     // What can't be removed must not keep the host from ending: the next one replaces it.
-    await remove().catch(options.onFault);
-    await listener.close();
+    removing ??= remove().catch(options.onFault);
+    await removing;
+    await listener.close(closeTimeoutMs);
   };
-  return { path: address.path, close: () => (closing ??= shutDown()) };
+  return { path: address.path, close };
 }
 
 /** A listener, and what removes its socket: the listener itself knows it by the name that it was made under. */

@@ -48,18 +48,19 @@ describe("kills of whole hosts", () => {
     expect([code, checks]).toEqual([0, []]);
   }, 60_000);
 
-  it.each<[Sabotage, string]>([
+  it.each<[Sabotage, string, kills?: number]>([
     ["drop_rows", "rows"],
     ["split_commits", "rows"],
     ["no_fences", "revocations"],
     ["skip_events", "events"],
     ["old_epochs", "epochs"],
     ["lose_key", "convergence"],
+    ["lose_wishes", "catalog", 1],
     ["open_files", "leftovers"],
   ])(
     "R-10: are noticed when %s",
-    async (sabotage, check) => {
-      const { code, lastLine, checks } = await chaos(["--kills", "3"], sabotage);
+    async (sabotage, check, kills = 3) => {
+      const { code, lastLine, checks } = await chaos(["--kills", String(kills)], sabotage);
       expect(code).toBe(1);
       expect(checks).toContain(check);
       expect(lastLine).not.toContain(" 0 violations");

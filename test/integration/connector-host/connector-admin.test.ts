@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { ConnectorHost, ReleaseCapability } from "../../../src/connector-host/index.js";
+import { RemoteConnectorError } from "../../../src/errors.js";
 import { createMemoryStore, openSqliteStore } from "../../../src/store/index.js";
 import { FailingStore } from "../../support/failing-store.js";
 import { FakeClock } from "../../support/fake-clock.js";
@@ -159,9 +160,22 @@ describe("releases", () => {
     await store.write((tx) =>
       tx.documents.put({ kind: "release", key: "a", text: JSON.stringify(kept), updatedAt: 1 }),
     );
+    const off = { kind: "switch", key: "a", text: '{"formatVersion":1,"isOn":false}', updatedAt: 1 };
+    await store.write((tx) => tx.documents.put(off));
+    const noRoom = () =>
+      Promise.reject(new RemoteConnectorError("store_full", { message: "full", details: { path: "state" } }));
+    const full = await parties.host(
+      gateway,
+      [],
+      {},
+      { read: (work) => store.read(work), write: noRoom, close: async () => undefined },
+    );
+    expect(full.host.connectors.list()).toEqual([]);
+    await full.host.close();
     const { host } = await parties.host(gateway, [], {}, store);
     expect(host.connectors.list()).toEqual([]);
-    expect(await store.read((tx) => tx.documents.list("release"))).toEqual([]);
+    const left = await store.read((tx) => Promise.all([tx.documents.list("release"), tx.documents.list("switch")]));
+    expect(left).toEqual([[], []]);
   });
 });
 

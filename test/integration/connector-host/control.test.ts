@@ -10,6 +10,7 @@ import {
   type HostConnection,
   openConnectorHost,
   type OpenConnectorHostOptions,
+  reportStatus,
 } from "../../../src/connector-host/index.js";
 import { releaseOf } from "../../support/releases.js";
 import { ScriptedGateway } from "../../support/scripted-gateway.js";
@@ -107,6 +108,9 @@ describe("the control socket", () => {
       url: host.url,
       login: undefined,
       connectors: await host.status(),
+      issues: [],
+      gates: { account: "open", device: "open" },
+      agents: { bindings: 0, durableBindings: 0, sessions: 0, listeners: 0, requests: 0 },
     });
     const login = host.signIn("ada");
     await expect.poll(async () => (await connection.status()).connectors[0]?.state).toBe("ready");
@@ -119,6 +123,31 @@ describe("the control socket", () => {
     host.signOut();
     await connection.refresh();
     expect((await connection.status()).login).toBeUndefined();
+  });
+
+  it("R-5, H-36: tells of connectors of the device too, what could not be read of them, gates, and who uses the host", async () => {
+    await mkdir(join(directory, "registrations"), { mode: 0o700 });
+    await writeFile(join(directory, "registrations", "odd.json"), "{");
+    const settings = { endpoint: "http://127.0.0.1:9/mcp", protocol: "modern" };
+    const host = await openHost({ registrations: [{ slug: "docs", displayName: "Docs", settings }] });
+    host.bind({ workspaceId: "w", agentSessionId: "s" });
+    await host.bindDurable({ name: "editor" });
+    await host.gates.close("device");
+    await host.connectors.setEnabled("docs", false);
+    const connection = await reach();
+    const { connectors, issues, gates, agents } = await connection.status();
+    expect(connectors.map(({ connectorKey, reason }) => [connectorKey, reason])).toEqual([
+      ["a", "signed_out"],
+      ["docs", "switched_off"],
+    ]);
+    expect(issues).toEqual([{ file: "odd.json", member: "", reason: expect.any(String) }]);
+    expect(gates).toEqual({ account: "open", device: "closed" });
+    expect(agents).toEqual({ bindings: 1, durableBindings: 1, sessions: 0, listeners: 0, requests: 0 });
+    // The one renderer takes what comes over the socket.
+    expect(reportStatus(connectors, { now: Date.now() }).lines).toEqual([
+      "a: authorization_required (signed_out)",
+      expect.stringMatching(/^docs: disabled \(switched_off\)/),
+    ]);
   });
 
   it("R-5: serves several at once", async () => {

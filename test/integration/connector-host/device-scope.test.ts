@@ -1,8 +1,9 @@
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 import { createRegistrationMemory } from "../../../src/connector-host/device/index.js";
-import { openConnectorHost } from "../../../src/connector-host/index.js";
+import { openConnectorHost, type Registration } from "../../../src/connector-host/index.js";
 import { writeFile } from "node:fs/promises";
 import { createMemoryStore } from "../../../src/store/index.js";
 import { FailingStore } from "../../support/failing-store.js";
@@ -59,6 +60,23 @@ describe("P-8: the scope of the device", () => {
     expect(ofDevice.toSorted()).toEqual(["published docs", "published files", "withdrawn docs"]);
   });
 
+  it("P-8: a host without accounts serves its device, and says so to who would sign in", async () => {
+    const gateway = await parties.gateway();
+    const hostInfo = { name: "test", version: "1.0.0" };
+    const registrations = [serverAt(gateway, "docs")];
+    const host = await openConnectorHost({ hostInfo, registrations });
+    parties.opened.push(host);
+    await becomes(host, { docs: "ready" });
+    expect((await agentOf(host).list()).names).toEqual(["docs_echo"]);
+    const refusal = { code: "invalid_options", details: { option: "baseUrl" } };
+    await expect((async () => host.signIn("ada"))()).rejects.toMatchObject(refusal);
+    expect([host.login, (await agentOf(host).list()).names]).toEqual([undefined, ["docs_echo"]]);
+    await expect(openConnectorHost({ hostInfo, releases: [releaseOf("a")] })).rejects.toMatchObject(refusal);
+    await expect(openConnectorHost({ hostInfo, accounts: { authorize: () => ({}) } })).rejects.toMatchObject(refusal);
+    const half = openConnectorHost({ hostInfo, baseUrl: gateway.url });
+    await expect(half).rejects.toMatchObject({ code: "invalid_options", details: { option: "accounts" } });
+  });
+
   it("H-4: one key space: what is declared, registered and installed refuses each other's keys", async () => {
     const gateway = await parties.gateway();
     const { host } = await parties.host(gateway, ["a"], { stdio: [PROGRAM] });
@@ -68,6 +86,80 @@ describe("P-8: the scope of the device", () => {
     const twice = parties.host(gateway, ["files"], { stdio: [PROGRAM] });
     await expect(twice).rejects.toMatchObject(taken("files"));
     await expect(parties.host(gateway, ["a", "a"])).rejects.toMatchObject(taken("a"));
+  });
+
+  it("H-4: a key that is asked for twice at once is one connector's, whoever keeps it first", async () => {
+    const gateway = await parties.gateway();
+    const memory = createRegistrationMemory();
+    // As slow as a disk.
+    const kept = { ...memory, put: (each: Registration) => nextTurn().then(() => memory.put(each)) };
+    for (const isFirst of [true, false]) {
+      const { host } = await parties.host(gateway, [], { registrationStore: kept });
+      const register = () => host.connectors.registrations.create(serverAt(gateway, "docs"));
+      const install = () => host.connectors.install(releaseOf("docs"));
+      const asked = await Promise.allSettled(isFirst ? [register(), install()] : [install(), register()]);
+      expect(asked.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+      const [entry] = host.connectors.list();
+      expect((await kept.load()).registrations.length).toBe(entry?.kind === "registration" ? 1 : 0);
+      if (entry?.kind === "registration") await host.connectors.registrations.remove("docs");
+    }
+  });
+
+  it("H-3, H-11: a switch dies with its registration, and one of an earlier connector of the key says nothing", async () => {
+    const gateway = await parties.gateway();
+    const store = createMemoryStore();
+    const { host } = await parties.host(gateway, [], {}, store);
+    const { registrations } = host.connectors;
+    const switches = () => store.read((tx) => tx.documents.list("switch"));
+    const leaveOff = (key: string) =>
+      store.write((tx) =>
+        tx.documents.put({ kind: "switch", key, text: '{"formatVersion":1,"isOn":false}', updatedAt: 1 }),
+      );
+    await registrations.create(serverAt(gateway, "docs"));
+    await host.connectors.setEnabled("docs", false);
+    await registrations.remove("docs");
+    expect(await switches()).toEqual([]);
+    await leaveOff("docs");
+    await registrations.create(serverAt(gateway, "docs"));
+    await leaveOff("a");
+    await host.connectors.install(releaseOf("a"));
+    expect(await switches()).toEqual([]);
+  });
+
+  it("H-3: a registration that can't be kept is none", async () => {
+    const gateway = await parties.gateway();
+    const kept = { ...createRegistrationMemory(), put: () => Promise.reject(new Error("full")) };
+    const { host } = await parties.host(gateway, [], { registrationStore: kept });
+    await expect(host.connectors.registrations.create(serverAt(gateway, "docs"))).rejects.toThrow("full");
+    expect([host.connectors.list(), await host.status()]).toEqual([[], []]);
+  });
+
+  it("H-3, H-12: paused at any moment, it is not published, though that can't be kept", async () => {
+    const gateway = await parties.gateway();
+    for (const run of [1, 2, 3]) {
+      const memory = createRegistrationMemory();
+      let runs = 0;
+      const { host, published } = await parties.host(gateway, [], {
+        registrationStore: {
+          ...memory,
+          put: (each) => (each.state === "paused" && runs > 0 ? Promise.reject(new Error("full")) : memory.put(each)),
+        },
+      });
+      const { registrations } = host.connectors;
+      const slug = `docs${String(run)}`;
+      await registrations.create(serverAt(gateway, slug));
+      const paused = new Promise<unknown>((resolve) => {
+        host.events.subscribe((event) => {
+          if (event.kind !== "run_started" || (runs += 1) !== run) return;
+          resolve(registrations.setState(slug, "paused").catch((error: unknown) => error));
+        });
+      });
+      await registrations.setState(slug, "active");
+      expect(await paused).toBeInstanceOf(Error);
+      await expect.poll(() => host.status()).toMatchObject([{ state: "disabled" }]);
+      expect(kindsOf(published)).toEqual([]);
+      await host.close();
+    }
   });
 
   it("H-3: a registration is made paused, runs, is given settings, and goes with what was permitted", async () => {

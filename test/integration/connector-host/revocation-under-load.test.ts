@@ -61,7 +61,7 @@ describe("a revocation under sixteen calls", () => {
       }
     };
     const workers = Array.from({ length: 16 }, worker);
-    await expect.poll(() => acted.size).toBeGreaterThan(50);
+    await expect.poll(() => acted.size, { timeout: 10_000, interval: 5 }).toBeGreaterThan(50);
     host.onPublication(({ kind }) => (isRevoked ||= kind === "withdrawn"));
     gateway.connect(2, {});
     host.refresh();

@@ -65,7 +65,7 @@ it("P-10, P-11, P-12, R-10: the example publishes what is authorized, also after
   const first = new Daemon(gateway.origin);
   await first.hears("agent ");
   first.say("status");
-  expect(await first.hears("notes")).toMatch(/^notes (?:offline account_not_ready|authorization_required )/);
+  expect(await first.hears("notes")).toMatch(/^notes: (?:offline \(account_not_ready\)|authorization_required)/);
   first.say("authorize notes wrong");
   expect(await first.hears("failed")).toBe("failed authorization_failed");
   first.say("authorize notes key-1");

@@ -283,3 +283,37 @@ describe("epochs and events", () => {
     expect(checks()).toEqual(["events"]);
   });
 });
+
+describe("what people switch off", () => {
+  const wish = (isDone: boolean, isOff = true): JournalLine => ({ t: "wish", key: KEY, isOff, isDone });
+
+  it("is not published when that was done, over kills too, until it is asked for again", () => {
+    commit([connection(1)], note("1"));
+    read(wish(false), route(5), route(5, 1, "withdrawn"), wish(true));
+    expect(checks()).toEqual([]);
+    read({ t: "life", life: 1 }, { t: "login", account: "ada", epoch: "y" });
+    commit([connection(1)], note("1"));
+    read(route(6));
+    expect(checks()).toEqual(["switches"]);
+    read(wish(false, false), route(7));
+    expect(checks()).toEqual([]);
+    read(wish(true));
+    expect(checks()).toEqual(["switches"]);
+  });
+
+  it("of the device is published with nobody signed in, for its settings", () => {
+    const docs = (generation: number, identity: string): JournalLine => ({
+      t: "route",
+      kind: "published",
+      key: "docs",
+      generation,
+      identity,
+    });
+    read({ t: "life", life: 1 }, { t: "login", account: "", epoch: "of the device" }, docs(4, "0a".repeat(32)));
+    read({ t: "login", account: "ada", epoch: "z" }, { t: "logout" });
+    expect(checks()).toEqual([]);
+    expect(ledger.routes.wasPublished("of the device", "docs", 4)).toBe(true);
+    read(docs(5, '["digest","paused"]'));
+    expect(checks()).toEqual(["publications"]);
+  });
+});

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Chance } from "../../chaos/chance.js";
 import { applyStep, type Step, writeScript } from "../../chaos/script.js";
+import { WISHES } from "../../chaos/wishes.js";
 import { AUTHORIZED_KEYS, World } from "../../chaos/world.js";
 
 function worldAfter(steps: readonly Step[]): World {
@@ -37,6 +38,12 @@ describe("the script of a life", () => {
     ]);
   });
 
+  it("has people want everything, where there is room", () => {
+    const lives = Array.from({ length: 60 }, (_, life) => writeScript(new Chance(life), false));
+    const wanted = lives.flat().flatMap((step) => (step.do === "wish" ? [`${step.key} ${step.to}`] : []));
+    expect(new Set(wanted).size).toBe(Object.values(WISHES).flat().length);
+  });
+
   it("fills the disk only where there is little room", () => {
     const lives = Array.from({ length: 60 }, (_, life) => writeScript(new Chance(life), false));
     expect(lives.flat().some((step) => step.do === "fill")).toBe(false);
@@ -44,6 +51,20 @@ describe("the script of a life", () => {
 });
 
 describe("a world", () => {
+  it("expects what is switched on, installed and active, and lists what is permitted", () => {
+    const world = worldAfter([
+      { do: "grant", account: "ada", key: "alpha" },
+      { do: "grant", account: "ada", key: "beta" },
+      { do: "wish", key: "alpha", to: "off" },
+      { do: "wish", key: "extra", to: "2.0.0" },
+      { do: "wish", key: "docs", to: "active" },
+    ]);
+    expect(world.expected).toEqual(["beta", "docs", "extra", "open"]);
+    expect(world.listed).toEqual(["beta", "extra", "open"]);
+    applyStep(world, { do: "sign_out" });
+    expect(world.expected).toEqual(["docs"]);
+  });
+
   it("expects what is connected for the account that is wanted, and what needs no authorization", () => {
     const world = worldAfter([
       { do: "grant", account: "ada", key: "beta" },

@@ -35,7 +35,9 @@ describe("describeKey", () => {
   });
 
   it.each([
-    ["running", rowOf(), { ...CONVERGED, lane: "running" }],
+    ["running", rowOf(), { ...CONVERGED, verdict: { kind: "run", why: "never_observed" }, lane: "running" }],
+    // Written down already: nobody is told of the end of the run itself.
+    ["converged", rowOf(), { ...CONVERGED, lane: "running" }],
     ["queued", rowOf(), { ...CONVERGED, verdict: { kind: "run", why: "never_observed" } }],
     ["starting", rowOf(), { ...CONVERGED, verdict: { kind: "starting", why: "never_observed" } }],
     ["waiting", rowOf({ failures: 5 }), { ...CONVERGED, verdict: LATER }],
