@@ -1,4 +1,5 @@
 import { RemoteConnectorError } from "../../errors.js";
+import type { SchemaCheck } from "../../protocol/json-schema/index.js";
 import type { FaultClass, Outcome, Reconciler, RunContext } from "../../reconcile/index.js";
 import { type Clock, systemClock } from "../../transport/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
@@ -24,6 +25,8 @@ export interface DeviceReconcilerOptions {
   /** Wall time in epoch milliseconds. */
   readonly now: () => number;
   readonly clock?: Clock | undefined;
+  /** Tools whose schema it finds fault with are left out. Left out: none is. */
+  readonly checkSchema?: SchemaCheck | undefined;
 }
 
 const STARTING: Outcome = { kind: "starting" };
@@ -43,9 +46,9 @@ export class DeviceReconciler implements Reconciler {
   #isClosed = false;
 
   constructor(options: DeviceReconcilerOptions) {
-    const { routes, factory, controller, onIncident, onRelisted = ignore, clock = systemClock } = options;
+    const { routes, factory, controller, onIncident, onRelisted = ignore, clock = systemClock, checkSchema } = options;
     this.#options = options;
-    this.#servers = new HeldServers({ routes, factory, controller, onIncident, onRelisted, clock });
+    this.#servers = new HeldServers({ routes, factory, controller, onIncident, onRelisted, clock, checkSchema });
   }
 
   async reconcile(context: RunContext): Promise<Outcome> {

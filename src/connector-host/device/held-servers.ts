@@ -1,4 +1,5 @@
 import type { RemoteConnectorError } from "../../errors.js";
+import type { SchemaCheck } from "../../protocol/json-schema/index.js";
 import type { RouteToken } from "../../reconcile/index.js";
 import type { Clock } from "../../transport/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
@@ -23,6 +24,8 @@ export interface HeldServersPorts {
   readonly clock: Clock;
   readonly onIncident: (incident: DeviceIncident) => void;
   readonly onRelisted: (connectorKey: string) => void;
+  /** Tools whose schema it finds fault with are left out. */
+  readonly checkSchema: SchemaCheck | undefined;
 }
 
 /** A holder, and what is known of its server beyond that it is there. */
@@ -71,7 +74,8 @@ export class HeldServers {
     before?.relist?.end();
     // A published server over HTTP serves until the next one takes its place, and is closed by the table.
     if (before?.holder.route === undefined || connector.kind === "stdio") void this.end(key);
-    const holder = new ServerHolder(connector, token, this.#ports.factory, this);
+    const { checkSchema, factory } = this.#ports;
+    const holder = new ServerHolder(connector, token, factory, this, checkSchema);
     this.#held.set(key, { holder, readiness: "ready", strikes: 0, isPinging: false, relist: undefined });
     holder.start(this.#leaving.get(key) ?? Promise.resolve());
   }
@@ -148,7 +152,7 @@ export class HeldServers {
     const { ready, connector, signal, token } = holder;
     if (ready === undefined) return;
     try {
-      const { readiness } = await listServer(ready.client, connector, signal);
+      const { readiness } = await listServer(ready.client, connector, signal, this.#ports.checkSchema);
       if (readiness !== "ready" || this.#held.get(token.key) !== held) return;
       held.relist?.end();
       held.relist = undefined;

@@ -1,6 +1,7 @@
 import type { McpClient } from "../../connect/index.js";
 import { type ErrorCode, isRemoteConnectorError } from "../../errors.js";
 import type { DiscoverResult } from "../../protocol/index.js";
+import type { SchemaCheck } from "../../protocol/json-schema/index.js";
 import { type CheckedToolList, checkToolList } from "../activation/index.js";
 import type { DeviceConnector } from "./device-connector.js";
 
@@ -36,13 +37,14 @@ export async function listServer(
   client: Pick<McpClient, "listAllTools">,
   connector: DeviceConnector,
   signal: AbortSignal,
+  checkSchema?: SchemaCheck,
 ): Promise<ServerListing> {
   const { capabilities, deadlines } = connector.kind === "stdio" ? connector.connector : connector.registration;
   if (!capabilities.includes("tools")) return { ...NOTHING, readiness: "ready", error: undefined };
   const { listTimeoutMs: totalTimeoutMs = LIST_TIMEOUT_MS } = deadlines;
   try {
     const listed = await client.listAllTools({ signal, totalTimeoutMs, definitions: true });
-    const list = checkToolList(listed, MAX_TOOLS);
+    const list = checkToolList(listed, MAX_TOOLS, checkSchema);
     return { ...list, readiness: list.tools.size > 0 ? "ready" : "degraded", error: undefined };
   } catch (error) {
     if (signal.aborted) throw signal.reason;

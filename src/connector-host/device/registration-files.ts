@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { constants } from "node:fs";
 import { chmod, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { RemoteConnectorError } from "../../errors.js";
@@ -19,13 +20,16 @@ const FILE = ".json";
 const UNFINISHED = ".unfinished";
 /** The largest that is read. The largest that is written is smaller. */
 const MAX_FILE_BYTES = 12 * 1024 * 1024;
+const NO_FILE = "no regular file";
+/** Follows no link, and waits for nobody at the other end of a pipe. Where there are no such flags, there is neither. */
+const READ_ONLY = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /**
  * Registrations as files, `registrations/<id>.json` in a state directory that is there: for their owner only (0700, 0600). A file
  * is replaced in one step, after its bytes are on the disk: a process that is killed leaves the old one or the new one. The folder
  * is made with the first of them.
  *
- * One file that can't be read is an issue, and the rest load. Every method rejects with `store_full` or `store_unavailable`; nothing
+ * One file that can't be read, or is none but a link or a pipe, is an issue, and the rest load. Every method rejects with `store_full` or `store_unavailable`; nothing
  * was written then.
  */
 export class RegistrationFiles implements RegistrationStore {
@@ -41,7 +45,8 @@ export class RegistrationFiles implements RegistrationStore {
     const files = await this.#inTurn(async () => {
       const found: StoredFile[] = [];
       for (const name of await namesIn(this.#directory)) {
-        if (name.endsWith(UNFINISHED)) await rm(join(this.#directory, name), { force: true });
+        // What can't be taken away is in nobody's way.
+        if (name.endsWith(UNFINISHED)) await rm(join(this.#directory, name), { force: true }).catch(ignore);
         else if (name.endsWith(FILE)) found.push(await read(this.#directory, name));
       }
       return found;
@@ -93,13 +98,20 @@ async function makeFolder(directory: string): Promise<void> {
     await mkdir(directory, { mode: 0o700 });
   } catch (error) {
     if (codeOf(error) !== "EEXIST") throw error;
-    await chmod(directory, 0o700);
+    await shutOut(directory);
   }
+}
+
+/** Leaves the folder to its owner: whoever writes there says where secrets are sent. */
+async function shutOut(directory: string): Promise<void> {
+  const { mode } = await stat(directory);
+  if ((mode & 0o077) !== 0) await chmod(directory, 0o700);
 }
 
 /** What is in a folder: nothing, before anything was kept in it. */
 async function namesIn(directory: string): Promise<readonly string[]> {
   try {
+    await shutOut(directory);
     return await readdir(directory);
   } catch (error) {
     if (codeOf(error) !== "ENOENT") throw error;
@@ -108,18 +120,19 @@ async function namesIn(directory: string): Promise<readonly string[]> {
 }
 
 async function read(directory: string, file: string): Promise<StoredFile> {
-  const path = join(directory, file);
   try {
-    const { size } = await stat(path);
-    if (size > MAX_FILE_BYTES) return { file, failure: "larger than 12 MiB" };
-    const handle = await open(path, "r");
+    const handle = await open(join(directory, file), READ_ONLY);
     try {
+      const opened = await handle.stat();
+      if (!opened.isFile()) return { file, failure: NO_FILE };
+      if (opened.size > MAX_FILE_BYTES) return { file, failure: "larger than 12 MiB" };
       return { file, text: await handle.readFile("utf8") };
     } finally {
       await handle.close();
     }
   } catch (error) {
-    return { file, failure: `can't be read (${codeOf(error) ?? "unknown"})` };
+    const code = codeOf(error) ?? "unknown";
+    return { file, failure: code === "ELOOP" ? NO_FILE : `can't be read (${code})` };
   }
 }
 

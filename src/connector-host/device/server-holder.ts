@@ -1,6 +1,7 @@
 import type { McpClient, OpenedServer, ServerOpening } from "../../connect/index.js";
 import type { RemoteConnectorError } from "../../errors.js";
 import type { DiscoverResult } from "../../protocol/index.js";
+import type { SchemaCheck } from "../../protocol/json-schema/index.js";
 import type { RouteToken } from "../../reconcile/index.js";
 import { closedError, failureOf } from "../../transport/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
@@ -39,6 +40,7 @@ export class ServerHolder {
   readonly token: RouteToken;
   readonly #factory: ServerFactory;
   readonly #events: HolderEvents;
+  readonly #checkSchema: SchemaCheck | undefined;
   readonly #over = new AbortController();
   #opening: Promise<void> | undefined;
   #client: McpClient | undefined;
@@ -47,11 +49,18 @@ export class ServerHolder {
   /** Its route, once it was published. The table closes its client then, too. */
   route: Route<RemoteMcpClient> | undefined;
 
-  constructor(connector: DeviceConnector, token: RouteToken, factory: ServerFactory, events: HolderEvents) {
+  constructor(
+    connector: DeviceConnector,
+    token: RouteToken,
+    factory: ServerFactory,
+    events: HolderEvents,
+    checkSchema?: SchemaCheck,
+  ) {
     this.connector = connector;
     this.token = token;
     this.#factory = factory;
     this.#events = events;
+    this.#checkSchema = checkSchema;
   }
 
   /** There once the server is open and was listed, and after its end. */
@@ -88,8 +97,8 @@ export class ServerHolder {
       const { client, exited } = await this.#factory.open(this.connector, { signal, onToolsChanged });
       this.#client = client;
       void exited.then(this.#ended, this.#ended);
-      const asking = [discoverServer(client, signal), listServer(client, this.connector, signal)] as const;
-      const [discovered, listing] = await Promise.all(asking);
+      const listed = listServer(client, this.connector, signal, this.#checkSchema);
+      const [discovered, listing] = await Promise.all([discoverServer(client, signal), listed]);
       if (signal.aborted || this.#isEnded) return;
       this.#ready = { client, discovered, listing };
       this.#events.onReady(this);
