@@ -56,6 +56,12 @@ export class Changes {
       case "flows.remove":
         this.#rows.set(rowName("flow", String(first), String(second)), null);
         return "flow";
+      case "documents.put":
+        this.#rows.set(rowName("document", textOf(first, "kind"), textOf(first, "key")), plain(first));
+        return "keep";
+      case "documents.remove":
+        this.#rows.set(rowName("document", String(first), String(second)), null);
+        return "keep";
       case "events.append":
         return "record";
       case "events.prune":

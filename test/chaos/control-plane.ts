@@ -1,11 +1,16 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { WebSocketServer } from "ws";
-import { isAccount, type World } from "./world.js";
+import { INSTALLED_KEY, REGISTERED_KEY } from "./wishes.js";
+import { isAccount, OPEN_KEY, type World } from "./world.js";
 
 const SLOW_MS = 60;
 /** Longer than it takes to publish a connector. */
 const LATE_MS = 250;
+/** Where the server is that is registered. */
+export const DEVICE_PATH = "/device/mcp";
+/** They need no authorization. */
+const FREE: ReadonlySet<string> = new Set([OPEN_KEY, INSTALLED_KEY, REGISTERED_KEY]);
 const SESSIONS = "/v1/connector-authorization-sessions/";
 
 interface Request {
@@ -68,7 +73,8 @@ export class ControlPlane {
       const path = request.url ?? "";
       const body = Buffer.concat(chunks).toString();
       const [, key, resource] = /^\/v1\/connectors\/([^/]+)\/([a-z-]+)$/.exec(path) ?? [];
-      if (!isAccount(account)) send(response, "", 401);
+      if (path === DEVICE_PATH) this.#answer(response, "", REGISTERED_KEY, body);
+      else if (!isAccount(account)) send(response, "", 401);
       else if (path === "/v1/connector-authorizations/snapshot") this.#sendSnapshot(response, account);
       else if (request.method === "DELETE") send(response, "", 204);
       else if (path.startsWith(SESSIONS)) this.#sendSession(response, account, path.slice(SESSIONS.length));
@@ -113,7 +119,7 @@ export class ControlPlane {
     const fail = (code: number, status: number): void =>
       send(response, JSON.stringify({ jsonrpc: "2.0", id, error: { code, message: "no" } }), status);
     const work = (): void => send(response, `{"jsonrpc":"2.0","id":${String(id)},"result":${resultOf(method)}}`);
-    if (key !== "open" && !this.#world.isConnected(account, key)) {
+    if (!FREE.has(key) && !this.#world.isConnected(account, key)) {
       fail(-33001, 428);
       return;
     }

@@ -24,8 +24,11 @@ export async function converge(host: HostProcess, world: World, boundMs: number)
     const ready = reply.status.filter(({ state }) => state === "ready").map(({ connectorKey }) => connectorKey);
     const isReady = same(ready, world.expected);
     const tools = isReady ? await listTools(access) : undefined;
-    if (isReady && tools !== undefined && same(tools, world.expected.map(toolOf))) return "converged";
-    last = `expected ${world.expected.join(" ")}, got ${JSON.stringify(reply.status)}, tools ${String(tools?.join(" "))}`;
+    const catalog = await host.send({ do: "catalog" });
+    const isAsWished =
+      catalog?.kind === "catalog" && (world.wanted === undefined || world.wishes.isWanted(catalog.found));
+    if (isReady && isAsWished && tools !== undefined && same(tools, world.listed.map(toolOf))) return "converged";
+    last = `expected ${world.expected.join(" ")}, got ${JSON.stringify(reply.status)}, tools ${String(tools?.join(" "))}, catalog ${JSON.stringify(catalog)}`;
     if (Date.now() > until) return { check: "convergence", says: last };
     await sleep(LOOK_EVERY_MS);
   }

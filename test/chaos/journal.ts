@@ -44,6 +44,8 @@ export type JournalLine =
       readonly key: string | null;
       readonly generation: number | null;
     }
+  /** Something is asked of a connector, and was done. */
+  | { readonly t: "wish"; readonly key: string; readonly isOff: boolean; readonly isDone: boolean }
   | { readonly t: "kill"; readonly point: string; readonly nth: number };
 
 /** Writes lines to a file, each before the call returns. */

@@ -20,6 +20,12 @@ const POINTS = {
   record: 30,
   /** An authorization flow is written in it. */
   flow: 2,
+  /** A release or a switch is written in it. */
+  keep: 3,
+  /** The file of a registration is about to be written or removed, and was. */
+  file: 6,
+  /** Something is about to be switched, installed or registered, and was. */
+  wish: 20,
   /** All of its work is done, and nothing is committed. */
   done: 45,
   /** At some moment of the commit, and shortly after. */
@@ -61,6 +67,7 @@ const INSIDE: readonly KillPoint[] = [
   "plan",
   "converge",
   "record",
+  "keep",
   "done",
   "commit",
 ];

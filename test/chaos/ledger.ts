@@ -77,6 +77,11 @@ export class Ledger {
         this.tally.logins += 1;
         if (this.#epochs.has(line.epoch)) this.#find("epochs", `the epoch ${line.epoch} came again`);
         this.#epochs.add(line.epoch);
+        // The scope of the device begins with the process, and needs nobody.
+        if (line.account === "") {
+          this.routes.beginDevice(line.epoch);
+          return;
+        }
         this.#login = { account: line.account, epoch: line.epoch, isReady: false };
         return;
       case "logout":
@@ -108,6 +113,9 @@ export class Ledger {
       case "event":
         this.tally.events += 1;
         this.events.hear(line, this.rows.goneUpTo);
+        return;
+      case "wish":
+        this.routes.wish(line);
         return;
       case "kill":
         return;

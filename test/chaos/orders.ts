@@ -1,4 +1,5 @@
 import type { Ending, KillOrder } from "./kill-points.js";
+import type { Wish } from "./wishes.js";
 
 /** How a host process is set up: its one argument, as JSON. */
 export interface HostOrder {
@@ -34,6 +35,8 @@ export const SABOTAGES = [
   "old_epochs",
   /** A connector is never reached. */
   "lose_key",
+  /** What people want is said to be done, and is not. */
+  "lose_wishes",
   /** The files can be read by everyone. */
   "open_files",
 ] as const;
@@ -48,6 +51,9 @@ export type Command =
   /** Nobody waits for what comes of these two. */
   | { readonly do: "authorize" | "disconnect"; readonly key: string }
   | { readonly do: "flows" }
+  /** Answered when it is so, and as `refused` when it may not be. */
+  | ({ readonly do: "wish" } & Wish)
+  | { readonly do: "catalog" }
   | { readonly do: "status" }
   | { readonly do: "bind" }
   | { readonly do: "arm"; readonly kill: KillOrder }
@@ -65,6 +71,9 @@ export interface StatusLine {
 /** What it answers. */
 export type Reply =
   | { readonly kind: "done" }
+  | { readonly kind: "refused" }
+  /** By key; a release that is being updated as `2.0.0 before 1.0.0`. */
+  | { readonly kind: "catalog"; readonly found: Readonly<Record<string, string>> }
   | { readonly kind: "status"; readonly status: readonly StatusLine[] }
   | { readonly kind: "flows"; readonly states: readonly string[] }
   | { readonly kind: "bound"; readonly url: string; readonly headers: { readonly Authorization: string } };

@@ -4,7 +4,7 @@ import type { ControlPlane } from "./control-plane.js";
 import { bind, toolOf } from "./converge.js";
 import type { HostProcess } from "./host-process.js";
 import { callTool } from "./local-agent.js";
-import { applyStep, type Step } from "./script.js";
+import { applyStep, pickWish, type Step } from "./script.js";
 import { AUTHORIZED_KEYS, type World } from "./world.js";
 
 const PAUSE_MS = 24;
@@ -14,6 +14,12 @@ export interface Stage {
   readonly host: HostProcess;
   readonly world: World;
   readonly plane: ControlPlane;
+}
+
+export interface Business {
+  readonly forMs: number;
+  /** There is hardly room on the disk. */
+  readonly isSmall: boolean;
 }
 
 /** Plays a script until it is over or the host is. The world becomes what the whole script makes it, either way. */
@@ -33,6 +39,7 @@ async function act({ host, world }: Stage, step: Step): Promise<void> {
   if (step.do === "sign_in" || step.do === "sign_out") await settleLogin(host, world);
   const isBySelf = (step.do === "authorize" || step.do === "disconnect") && step.account === world.wanted;
   if (isBySelf) await host.send({ do: step.do, key: step.key });
+  if (step.do === "wish") await world.wishes.ask(host, step);
   // Who works behind a route is only seen when the route is used.
   if (step.do === "call" || step.do === "behave") await call(host, step.key);
 }
@@ -42,12 +49,16 @@ export async function settleLogin(host: HostProcess, { wanted }: World): Promise
   await host.send(wanted === undefined ? { do: "sign_out" } : { do: "sign_in", account: wanted });
 }
 
-/** Goes on with what keeps a host busy until it is dead, or for so long. Changes nothing that outlives it. */
-export async function keepBusy(stage: Stage, chance: Chance, forMs: number): Promise<void> {
+/**
+ * Goes on with what keeps a host busy until it is dead, or for so long. Changes nothing that outlives it, but for wishes, which the
+ * next host is asked to put right.
+ */
+export async function keepBusy(stage: Stage, chance: Chance, { forMs, isSmall }: Business): Promise<void> {
   const { host, world, plane } = stage;
   const until = Date.now() + forMs;
   for (let turn = 0; host.exit === undefined && Date.now() < until; turn += 1) {
     const key = chance.pick(AUTHORIZED_KEYS);
+    if (!isSmall && turn % 2 === 1) await world.wishes.ask(host, pickWish(chance));
     if (turn % 4 === 3) {
       await host.send({ do: "authorize", key });
     } else if (turn % 4 === 0) {

@@ -2,9 +2,13 @@ import type { Rows } from "./committed-rows.js";
 import type { Find } from "./finding.js";
 import type { JournalLine } from "./journal.js";
 import { effectiveConnection, readIdentity } from "./rows.js";
+import { REGISTERED_KEY } from "./wishes.js";
 import type { Said } from "./world.js";
 
 type RouteLine = Extract<JournalLine, { t: "route" }>;
+type WishLine = Extract<JournalLine, { t: "wish" }>;
+
+const DIGEST = /^[0-9a-f]{64}$/;
 
 interface PublishedRoute {
   readonly generation: number;
@@ -29,6 +33,10 @@ export class RouteBook {
   /** Every publication there ever was, as epoch, key and generation. */
   readonly #ever = new Set<string>();
 
+  /** Keys that were switched off, uninstalled or paused, and not asked for since. */
+  readonly #off = new Set<string>();
+  #device: RouteLogin | undefined;
+
   constructor(find: Find) {
     this.#find = find;
   }
@@ -42,25 +50,44 @@ export class RouteBook {
     return this.#ever.has(JSON.stringify([epoch, key, generation]));
   }
 
+  /** Another process: its scope of the device. */
+  beginDevice(epoch: string): void {
+    this.#device = { account: "", epoch, isReady: true };
+  }
+
+  /** What is off is not published when that was done, nor before it is asked for again, whatever process it is by then. */
+  wish({ key, isOff, isDone }: WishLine): void {
+    if (!isOff) this.#off.delete(key);
+    else if (isDone) {
+      this.#off.add(key);
+      if (this.#routes.has(key)) this.#find("switches", `${key} is off, and is published`);
+    }
+  }
+
   signOut(): void {
-    for (const key of this.#routes.keys()) this.#find("logout", `${key} is published after its account signed out`);
+    const ofAccount = Array.from(this.#routes.keys()).filter((key) => key !== REGISTERED_KEY);
+    for (const key of ofAccount) this.#find("logout", `${key} is published after its account signed out`);
   }
 
   /** `rows`: what is committed at this moment. */
-  change({ kind, key, generation, identity }: RouteLine, login: RouteLogin | undefined, rows: Rows): void {
+  change({ kind, key, generation, identity }: RouteLine, signedIn: RouteLogin | undefined, rows: Rows): void {
+    const isOfDevice = key === REGISTERED_KEY;
+    const login = isOfDevice ? this.#device : signedIn;
     if (kind === "withdrawn") {
       this.#routes.delete(key);
       return;
     }
     const route = { generation, identity };
     this.#routes.set(key, route);
+    if (this.#off.has(key)) this.#find("switches", `${describe(key, route)} was published, and is off`);
     if (login === undefined) {
       this.#find("publications", `${describe(key, route)} was published with nobody signed in`);
       return;
     }
     this.#ever.add(JSON.stringify([login.epoch, key, generation]));
     this.#judgeOrder(key, route, login);
-    this.#judgeConnection(key, route, login, rows);
+    if (!isOfDevice) this.#judgeConnection(key, route, login, rows);
+    else if (!DIGEST.test(identity ?? "")) this.#find("publications", `${describe(key, route)} has no settings`);
   }
 
   /** No route is for a connection that is not the account's any more. */

@@ -35,7 +35,8 @@ export function effectiveConnection(
 
 /** Reads what the host planned; `undefined` for what is not to be published. */
 export function readIdentity(identity: string | null): PlannedIdentity | undefined {
-  const parts: unknown = identity === null ? undefined : JSON.parse(identity);
+  // That of a registered server is the digest of its settings.
+  const parts: unknown = identity?.startsWith("[") === true ? JSON.parse(identity) : undefined;
   if (!Array.isArray(parts) || parts.length !== 4) return undefined;
   const [, state, connectionId, version]: unknown[] = parts;
   if (state !== "connected" || typeof version !== "string") return undefined;

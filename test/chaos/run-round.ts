@@ -137,7 +137,7 @@ class Round {
       if (ending.by === "point" && ending.from === "converged") await host.send({ do: "arm", kill: ending });
     }
     await play(stage, script);
-    await keepBusy(stage, chance, BUSY_MS);
+    await keepBusy(stage, chance, { forMs: BUSY_MS, isSmall: this.#isSmall });
     host.kill();
     const exit = await host.exited;
     alarm.abort();
@@ -187,6 +187,7 @@ class Round {
   /** Waits until the host is what it should be. Answers whether it is, and lives. */
   async #begin(host: HostProcess): Promise<boolean> {
     if (!(await host.ready())) return false;
+    for (const finding of await this.#world.wishes.settle(host)) this.#find(finding);
     await settleLogin(host, this.#world);
     const convergence = await converge(host, this.#world, this.#options.boundMs);
     if (convergence === "converged") this.#convergences += 1;

@@ -1,4 +1,5 @@
 import type { Chance } from "./chance.js";
+import { type Wish, WISH_KEYS, WISHES } from "./wishes.js";
 import {
   type Account,
   ACCOUNTS,
@@ -24,6 +25,7 @@ export type Step =
   | { readonly do: "call"; readonly key: string }
   | { readonly do: "sign_in"; readonly account: Account }
   | { readonly do: "sign_out" }
+  | ({ readonly do: "wish" } & Wish)
   /** The control plane tells of more connections than there is room for, and revokes one of those that there are. */
   | { readonly do: "fill"; readonly account: Account; readonly key: Key; readonly count: number };
 
@@ -46,6 +48,7 @@ const DEEDS = [
   ...times(3, "call"),
   ...times(2, "sign_in"),
   ...times(1, "sign_out"),
+  ...times(9, "wish"),
 ] as const;
 
 const BEHAVIOURS = ["slow", "slow", "broken", "busy", "demanding", "demanding_again", "senseless", "working"] as const;
@@ -57,7 +60,9 @@ export function writeScript(chance: Chance, isSmall: boolean): readonly Step[] {
     const key = chance.pick(AUTHORIZED_KEYS);
     if (isSmall && (place === FIRST_FILL || chance.next() < 0.15))
       return { do: "fill", account, key, count: 600 + chance.below(1_400) } as const;
-    return stepOf(chance.pick(DEEDS), chance, account, key);
+    const deed = chance.pick(DEEDS);
+    // People do what they do again when there was no room; what comes of that is no business of this.
+    return stepOf(isSmall && deed === "wish" ? "call" : deed, chance, account, key);
   });
 }
 
@@ -82,9 +87,17 @@ function stepOf(deed: (typeof DEEDS)[number], chance: Chance, account: Account, 
       return { do: "trouble", answer: chance.pick<Trouble>(["previous", "previous", "late", 503, 401]) };
     case "behave":
       return { do: "behave", key, behaviour: chance.pick(BEHAVIOURS) };
+    case "wish":
+      return { do: "wish", ...pickWish(chance) };
     case "call":
       return { do: "call", key: chance.next() < 0.8 ? key : OPEN_KEY };
   }
+}
+
+/** Anything that people may want. */
+export function pickWish(chance: Chance): Wish {
+  const key = chance.pick(WISH_KEYS);
+  return { key, to: chance.pick<string>(WISHES[key]) };
 }
 
 /** What the control plane answers to a host that has just been started, before it answers as it should. */
@@ -124,6 +137,9 @@ export function applyStep(world: World, step: Step): void {
       return;
     case "sign_out":
       world.wanted = undefined;
+      return;
+    case "wish":
+      world.wishes.want(step);
       return;
     case "fill":
       world.revokeSome(step.account, step.key);

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
-import { copyFile, mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { copyFile, mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readRegistration, registrationFileName } from "remote-connector/connector-host";
 import { openSqliteStore } from "remote-connector/store";
 import type { Rows } from "./committed-rows.js";
 import type { Finding } from "./finding.js";
@@ -16,6 +17,8 @@ export interface StateFile {
 }
 
 const FILE = "host.db";
+const FOLDER = "registrations";
+const DEVICE = "device";
 
 /** More than a host keeps. */
 const MOST_EVENTS = 100_000;
@@ -28,7 +31,9 @@ export async function readRows(directory: string): Promise<StateFile> {
   if (!existsSync(directory)) return { rows: new Map(), bytes: 0 };
   const copy = await mkdtemp(join(tmpdir(), "chaos-copy-"));
   try {
-    for (const file of await readdir(directory)) await copyFile(join(directory, file), join(copy, file));
+    for (const file of await readdir(directory)) {
+      if (file !== FOLDER) await copyFile(join(directory, file), join(copy, file));
+    }
     const store = await openSqliteStore({ directory: copy });
     const rows = new Map<string, unknown>();
     try {
@@ -50,6 +55,12 @@ export async function readRows(directory: string): Promise<StateFile> {
             rows.set(rowName("convergence", scope, row.key), plain(row));
           }
         }
+        for (const kind of ["release", "switch"]) {
+          for (const row of await tx.documents.list(kind)) rows.set(rowName("document", kind, row.key), plain(row));
+        }
+        for (const row of await tx.convergence.listScope(DEVICE)) {
+          rows.set(rowName("convergence", DEVICE, row.key), plain(row));
+        }
         for (const row of await tx.events.list(0, MOST_EVENTS)) rows.set(rowName("event", String(row.seq)), plain(row));
       });
     } finally {
@@ -70,9 +81,32 @@ export async function checkDirectory(directory: string, isClosed: boolean): Prom
   const found: string[] = [];
   if (((await stat(directory)).mode & 0o777) !== 0o700) found.push("the folder has other permissions than 0700");
   for (const file of await readdir(directory)) {
+    if (file === FOLDER) continue;
     if (isClosed ? file !== FILE : !KNOWN.test(file)) found.push(`${file} is left behind`);
     if (((await stat(join(directory, file))).mode & 0o777) !== 0o600)
       found.push(`${file} has other permissions than 0600`);
   }
+  if (existsSync(join(directory, FOLDER))) found.push(...(await checkRegistrations(join(directory, FOLDER), isClosed)));
   return found.map((says) => ({ check: "leftovers", says }));
+}
+
+/** Each file is a registration, as a whole; a write that was not finished is what the next process takes away. */
+async function checkRegistrations(folder: string, isClosed: boolean): Promise<readonly string[]> {
+  const found: string[] = [];
+  if (((await stat(folder)).mode & 0o777) !== 0o700) found.push(`${FOLDER} has other permissions than 0700`);
+  const files = await readdir(folder);
+  for (const file of files) {
+    const path = join(folder, file);
+    if (((await stat(path)).mode & 0o777) !== 0o600) found.push(`${file} has other permissions than 0600`);
+    if (file.endsWith(".unfinished") && !isClosed) continue;
+    try {
+      const registration = readRegistration(await readFile(path, "utf8"));
+      if (registrationFileName(registration) !== file) found.push(`${file} is another registration`);
+    } catch (error) {
+      found.push(`${file} is no registration: ${String(error)}`);
+    }
+  }
+  if (files.filter((file) => file.endsWith(".json")).length > 1)
+    found.push("there are several registrations of one slug");
+  return found;
 }

@@ -1,3 +1,5 @@
+import { INSTALLED_KEY, REGISTERED_KEY, Wishes } from "./wishes.js";
+
 /** Connectors that an account has to authorize, and one that needs no authorization. */
 export const AUTHORIZED_KEYS = ["alpha", "beta", "gamma", "delta"] as const;
 export const OPEN_KEY = "open";
@@ -53,6 +55,7 @@ export class World {
   #ids = 0;
   /** Who is to be signed in. */
   wanted: Account | undefined = "ada";
+  readonly wishes = new Wishes();
   /** Answers of the control plane that are still to be given in place of snapshots. */
   readonly troubles: Trouble[] = [];
 
@@ -174,9 +177,17 @@ export class World {
 
   /** The connectors that should be published by now, sorted. */
   get expected(): readonly string[] {
-    const { wanted } = this;
-    if (wanted === undefined) return [];
-    return [...AUTHORIZED_KEYS.filter((key) => this.isConnected(wanted, key)), OPEN_KEY].sort();
+    const { wanted, wishes } = this;
+    const ofDevice = wishes.wanted(REGISTERED_KEY) === "active" ? [REGISTERED_KEY] : [];
+    if (wanted === undefined) return ofDevice;
+    const authorized = AUTHORIZED_KEYS.filter((key) => this.isConnected(wanted, key) && wishes.wanted(key) === "on");
+    const installed = wishes.wanted(INSTALLED_KEY) === "none" ? [] : [INSTALLED_KEY];
+    return [...authorized, ...installed, ...ofDevice, OPEN_KEY].sort();
+  }
+
+  /** Those whose tools agents see: people have not permitted any of the server that is registered. */
+  get listed(): readonly string[] {
+    return this.expected.filter((key) => key !== REGISTERED_KEY);
   }
 
   #change(account: Account, change: (connections: Map<string, Connection>) => void): void {

@@ -1,4 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { isRunning } from "../../modern-client/stdio-servers.js";
 import { Device, hosting, program, published, scripted, soon, startsFile } from "../../../support/device.js";
 
@@ -98,6 +100,28 @@ describe("managed programs", () => {
     await device.clock.advance(2_000);
     await device.until("files");
     expect(pids().filter(isRunning).length).toBe(1);
+  });
+
+  it("H-2 H-8 L-12 L-14: a program has its arguments, variables and folder, and tells no secret by its last words", async () => {
+    const { starts } = startsFile();
+    const device = new Device({
+      secrets: { read: () => "s3cret" },
+      environment: { read: (name) => (name === "REGION" ? "north" : undefined) },
+    });
+    const TELLING = `
+      const { TOKEN, REGION, HOME, FOREIGN } = process.env;
+      require("fs").writeFileSync(process.argv[1], JSON.stringify([process.argv[2], TOKEN, REGION, HOME, FOREIGN, process.cwd()]));
+      console.error(process.argv[2], TOKEN);
+      process.exit(3);
+    `;
+    process.env["FOREIGN"] = "not for others";
+    onTestFinished(() => void delete process.env["FOREIGN"]);
+    const cwd = dirname(starts);
+    const env = { TOKEN: { secret: "t" }, REGION: { env: "REGION" }, HOME: null };
+    device.define(program(["-e", TELLING, starts, ["--key=", { secret: "k" }]], { env, cwd }));
+    expect(await device.untilFailed("files")).toBe("process_exited");
+    expect(JSON.parse(readFileSync(starts, "utf8"))).toEqual(["--key=s3cret", "s3cret", "north", null, null, cwd]);
+    expect(JSON.stringify([device.events, device.incidents, await device.status("files")])).not.toContain("s3cret");
   });
 
   it("H-9: a failed or empty list of a living program is degraded, until it lists tools", async () => {

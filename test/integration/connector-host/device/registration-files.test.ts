@@ -1,9 +1,14 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { RegistrationFiles } from "../../../../src/connector-host/device/index.js";
-import { createRegistration, type Registration } from "../../../../src/connector-host/registration/index.js";
+import {
+  createRegistration,
+  type Registration,
+  writeRegistration,
+} from "../../../../src/connector-host/registration/index.js";
 
 const ID = "0b3f1c9e-5f4e-4d1c-9a55-2f6f0f6a1d11";
 
@@ -46,10 +51,34 @@ describe("RegistrationFiles", () => {
     expect(registrations.map(({ id }) => id)).toEqual([ID]);
     expect(issues.map(({ file, member, reason }) => [file, member, reason])).toEqual([
       ["broken.json", "", "no JSON object of at most 12 MiB"],
-      ["folder.json", "", "can't be read (EISDIR)"],
+      ["folder.json", "", "no regular file"],
       ["large.json", "", "larger than 12 MiB"],
       ["other.json", "id", "not that of the file's name"],
     ]);
+  });
+
+  it("H-3: only what lies in the folder itself is read, and only its owner gets there", async () => {
+    const state = await folder();
+    const files = new RegistrationFiles(state);
+    await files.put(registration());
+    const registrations = join(state, "registrations");
+    const elsewhere = join(state, "elsewhere.json");
+    const other = ID.replace(/1$/, "2");
+    await writeFile(elsewhere, writeRegistration(registration(other)));
+    await symlink(elsewhere, join(registrations, `${other}.json`));
+    // Whoever opened it would wait for a writer.
+    execFileSync("/bin/sh", ["-c", 'mkfifo "$1"', "sh", join(registrations, "pipe.json")]);
+    await writeFile(join(registrations, "deep.json"), "[".repeat(1_000_000));
+    await mkdir(join(registrations, "folder.unfinished"));
+    await chmod(registrations, 0o777);
+    const loaded = await files.load();
+    expect(loaded.registrations.map(({ id }) => id)).toEqual([ID]);
+    expect(loaded.issues.map(({ file, reason }) => [file, reason])).toEqual([
+      [`${other}.json`, "no regular file"],
+      ["deep.json", "no JSON object of at most 12 MiB"],
+      ["pipe.json", "no regular file"],
+    ]);
+    expect(await mode(registrations)).toBe("700");
   });
 
   it("H-3: what a killed write left behind is taken away, and the file before it is whole", async () => {

@@ -105,6 +105,19 @@ describe("registered servers", () => {
     await device.until("docs");
   });
 
+  it.each(["s3cret\r\nX-Evil: 1", "s3cret\n", "s3cret\u2028"])(
+    "H-8: a secret that no header can carry is refused, is not shown, and nothing is sent: %j",
+    async (secret) => {
+      const upstream = await ChangingServer.start(modern);
+      const device = new Device({ secrets: { read: () => secret } });
+      device.define(server(upstream.url, {}, TOKEN));
+      expect(await device.untilFailed("docs")).toBe("invalid_header");
+      const { lastError, failures } = (await device.status("docs")) ?? {};
+      expect([lastError?.message.includes("Authorization"), failures, upstream.methods]).toEqual([true, 1, []]);
+      expect(JSON.stringify([device.events, device.incidents])).not.toContain("s3cret");
+    },
+  );
+
   it("H-8: each request is authorized through the port", async () => {
     const upstream = await ChangingServer.start(modern);
     let count = 0;
