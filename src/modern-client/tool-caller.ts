@@ -164,6 +164,7 @@ export class ToolCaller {
       return mirrorCall(contractOf(found, name), request);
     };
     const { honoursHeaders, unknownTools } = this.#starter.config;
+    const { input, shapeAsks } = inputOf(options, shape);
     const isToBeFound = known.kind === "unknown" && unknownTools === "list";
     const plan: CallPlan<T> = {
       request,
@@ -173,7 +174,8 @@ export class ToolCaller {
       correctHeaders: honoursHeaders
         ? (signal: AbortSignal) => this.#contracts.findAnew(name, signal).then(mirror)
         : undefined,
-      ...inputOf(options, shape),
+      input,
+      shapeAsks,
       shape,
     };
     return startWithTasks(this.#starter, plan, options);

@@ -95,18 +95,23 @@ export class RawJson {
   readonly text: string;
   readonly value: unknown;
 
-  /** Throws `invalid_argument` when `text` is no JSON. */
-  constructor(text: string) {
+  /** `value`: what the text was parsed to, where it was. Throws `invalid_argument` when `text`, without it, is no JSON. */
+  constructor(text: string, value: unknown = parseText(text)) {
     this.text = text;
-    try {
-      this.value = JSON.parse(text);
-    } catch {
-      // The engine's own error can quote the text, which may be a secret.
-      throw new RemoteConnectorError("invalid_argument", {
-        message: "The text is no JSON.",
-        details: { argument: "text", reason: "not JSON" },
-      });
-    }
+    this.value = value;
+  }
+}
+
+function parseText(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value;
+  } catch {
+    // The engine's own error can quote the text, which may be a secret.
+    throw new RemoteConnectorError("invalid_argument", {
+      message: "The text is no JSON.",
+      details: { argument: "text", reason: "not JSON" },
+    });
   }
 }
 

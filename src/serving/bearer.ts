@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import { headerValue, type HeaderFields } from "./header-fields.js";
 
 const BEARER_BYTES = 32;
@@ -14,7 +14,7 @@ export function createBearer(random: (size: number) => Uint8Array = randomBytes)
 
 /** SHA-256 of a bearer's text. */
 export function hashBearer(token: string): Uint8Array {
-  return createHash("sha256").update(token, "utf8").digest();
+  return hash("sha256", token, "buffer");
 }
 
 /**

@@ -136,7 +136,8 @@ class NodeListener implements HttpListener {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { socket } = request;
     this.#count(socket, 1);
-    response.once("close", () => {
+    // It comes once. `once` would wrap the listener.
+    response.on("close", () => {
       // Ending a connection while a body is on its way would take the answer from a caller who has not read it yet.
       if (request.complete) this.#count(socket, -1);
       else request.once("close", () => this.#count(socket, -1));

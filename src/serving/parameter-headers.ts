@@ -27,6 +27,7 @@ export function checkParameterHeaders(
   args: JsonObject,
   id: RequestId,
 ): Refusal | undefined {
+  if (contract.parameters.length === 0) return undefined;
   let expected: ReadonlyMap<string, string>;
   try {
     expected = new Map(mirrorArguments(contract, args).map(({ header, value }) => [header, value]));

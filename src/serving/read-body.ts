@@ -22,8 +22,11 @@ export function readBody(request: IncomingMessage, options: { readonly maxBytes:
     }
     const chunks: Uint8Array[] = [];
     let length = 0;
+    // The listeners go with the request: to take them away costs more than they do.
+    let isOver = false;
     const finish = (reading: BodyReading): void => {
-      request.off("data", onData).off("end", onEnd).off("close", onClose);
+      if (isOver) return;
+      isOver = true;
       resolve(reading);
     };
     const onData = (chunk: Uint8Array): void => {
@@ -32,10 +35,15 @@ export function readBody(request: IncomingMessage, options: { readonly maxBytes:
         chunks.push(chunk);
         return;
       }
-      // Nobody listens from here on, but the stream flows on: what still comes is lost, as it should be.
+      // The stream flows on: what still comes is lost, as it should be.
+      chunks.length = 0;
       finish({ kind: "too_large", limit: maxBytes });
     };
-    const onEnd = (): void => finish({ kind: "complete", body: Buffer.concat(chunks, length) });
+    const onEnd = (): void => {
+      const [only] = chunks;
+      const body = only === undefined || chunks.length > 1 ? Buffer.concat(chunks) : only;
+      finish({ kind: "complete", body });
+    };
     const onClose = (): void => finish({ kind: "aborted" });
     // A cut upload emits an error as well; `close` follows it, and says all there is to say.
     request.on("error", ignore).on("data", onData).on("end", onEnd).on("close", onClose);

@@ -41,10 +41,18 @@ export function addHeaders(list: string[], headers: HeaderMap): void {
     const lower = header.toLowerCase();
     if (RESERVED.has(lower) || lower.startsWith("mcp-")) refuse(header, "reserved");
     if (typeof value !== "string" || !VALUE.test(value)) refuse(header, "a value that can't be sent");
-    const place = list.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === lower);
+    const place = placeOf(lower, list);
     if (place === -1) list.push(header, value);
     else list[place + 1] = value;
   }
+}
+
+function placeOf(lower: string, list: readonly string[]): number {
+  for (let at = 0; at < list.length; at += 2) {
+    const name = list[at];
+    if (name?.length === lower.length && name.toLowerCase() === lower) return at;
+  }
+  return -1;
 }
 
 /** Throws `invalid_header` (`not_sent`) when a request that has a cookie jar is given a `Cookie` header as well. */

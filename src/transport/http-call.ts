@@ -185,15 +185,13 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter, Aut
     const { config } = this.#context;
     const owner = this.#owner;
     try {
-      this.#reader = isStream
-        ? new StreamReader(config, this.#onEvent, owner.onRetry === undefined ? undefined : this.#onRetry)
-        : new BodyReader(this.#head, config);
+      this.#reader = isStream ? this.#readStream() : new BodyReader(this.#head, config);
     } catch (error) {
       this.#failWith(failureOf(error));
       return;
     }
     this.#state = "answer";
-    if (leadsOn) trail.wait(config.clock, this.#request.limits.idleTimeoutMs, this.#stopExchange);
+    if (leadsOn) trail.wait(config.clock, this.#request.limits.idleTimeoutMs, () => this.#stopExchange());
     else owner.onHead?.(this.#head);
   }
 
@@ -289,7 +287,9 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter, Aut
   }
 
   /** What is left of the exchange says nothing. Its handler, which is the call, is told that it ended. */
-  readonly #stopExchange = (): void => this.#control?.abort(ended());
+  #stopExchange(): void {
+    this.#control?.abort(ended());
+  }
 
   /** The same request once more, with the credentials that it had. What is known now is what is known of this one. */
   #follow(): void {
@@ -308,15 +308,19 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter, Aut
     }
   }
 
-  readonly #onEvent = (event: StreamEvent): void => {
-    if (this.#state !== "answer") return;
-    if (event.data !== "") this.#messages += 1;
-    this.#owner.onEvent(event);
-  };
-
-  readonly #onRetry = (retryMs: number): void => {
-    if (this.#state === "answer") this.#owner.onRetry?.(retryMs);
-  };
+  /** Its functions are made here: most answers are no streams, and each call would have them. */
+  #readStream(): StreamReader {
+    const owner = this.#owner;
+    const onEvent = (event: StreamEvent): void => {
+      if (this.#state !== "answer") return;
+      if (event.data !== "") this.#messages += 1;
+      owner.onEvent(event);
+    };
+    const onRetry = (retryMs: number): void => {
+      if (this.#state === "answer") owner.onRetry?.(retryMs);
+    };
+    return new StreamReader(this.#context.config, onEvent, owner.onRetry === undefined ? undefined : onRetry);
+  }
 
   #endStream(): void {
     if (this.#state !== "answer" || this.#reader?.kind !== "stream") return;

@@ -77,8 +77,7 @@ export class Lifetimes implements LifetimeKeeper {
 
   release(lifetime: WatchedLifetime): void {
     this.#open.delete(lifetime);
-    const signal = lifetime.limits.signal;
-    if (signal !== undefined) this.#unwatch(signal, lifetime);
+    this.#unwatch(lifetime);
     if (this.#open.size > 0) return;
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
@@ -100,11 +99,13 @@ export class Lifetimes implements LifetimeKeeper {
       this.#watches.add(watch);
     }
     watch.add(lifetime);
+    lifetime.watch = watch;
   }
 
-  #unwatch(signal: AbortSignal, lifetime: WatchedLifetime): void {
-    const watch = this.#watchOf(signal);
+  #unwatch(lifetime: WatchedLifetime): void {
+    const { watch } = lifetime;
     if (watch === undefined) return;
+    lifetime.watch = undefined;
     watch.remove(lifetime);
     if (watch.isEmpty) this.#watches.delete(watch);
   }
@@ -134,6 +135,8 @@ export class Lifetimes implements LifetimeKeeper {
 class WatchedLifetime implements Lifetime, Linked<WatchedLifetime> {
   next: WatchedLifetime | undefined;
   previous: WatchedLifetime | undefined;
+  /** Behind which its signal is heard, when it has one. */
+  watch: SignalWatch | undefined;
   readonly limits: LifetimeLimits;
   readonly #clock: Clock;
   readonly #owner: LifetimeOwner;
@@ -222,28 +225,36 @@ class SignalWatch implements Linked<SignalWatch> {
   next: SignalWatch | undefined;
   previous: SignalWatch | undefined;
   readonly signal: AbortSignal;
-  readonly #lifetimes = new Set<WatchedLifetime>();
+  /** Mostly it is the only one. */
+  #first: WatchedLifetime | undefined;
+  #others: Set<WatchedLifetime> | undefined;
 
   constructor(signal: AbortSignal) {
     this.signal = signal;
   }
 
   get isEmpty(): boolean {
-    return this.#lifetimes.size === 0;
+    return this.#first === undefined && (this.#others === undefined || this.#others.size === 0);
   }
 
   add(lifetime: WatchedLifetime): void {
-    if (this.#lifetimes.size === 0) this.signal.addEventListener("abort", this.#onAbort);
-    this.#lifetimes.add(lifetime);
+    if (!this.isEmpty) {
+      this.#others ??= new Set();
+      this.#others.add(lifetime);
+      return;
+    }
+    this.#first = lifetime;
+    this.signal.addEventListener("abort", this.#onAbort);
   }
 
   remove(lifetime: WatchedLifetime): void {
-    if (this.#lifetimes.delete(lifetime) && this.#lifetimes.size === 0) {
-      this.signal.removeEventListener("abort", this.#onAbort);
-    }
+    if (this.#first === lifetime) this.#first = undefined;
+    else if (this.#others?.delete(lifetime) !== true) return;
+    if (this.isEmpty) this.signal.removeEventListener("abort", this.#onAbort);
   }
 
   readonly #onAbort = (): void => {
-    for (const lifetime of this.#lifetimes) lifetime.abort(this.signal.reason);
+    this.#first?.abort(this.signal.reason);
+    for (const lifetime of this.#others ?? []) lifetime.abort(this.signal.reason);
   };
 }

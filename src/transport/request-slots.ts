@@ -49,7 +49,7 @@ export class RequestSlots {
   release(): void {
     this.#taken -= 1;
     // A waiter can be done with its slot at once. However many are, the stack must not grow with them.
-    if (this.#handingOn) return;
+    if (this.#handingOn || this.#queue.size === 0) return;
     this.#handingOn = true;
     for (const next of this.#queue) {
       if (this.#taken >= this.#maxConcurrent) break;

@@ -29,7 +29,7 @@ export class Settlement<T> {
 
   resolve(value: T): void {
     this.#resolve(value);
-    this.#tell({ outcome: "resolved", delivery: "answered" });
+    if (this.#onSettled !== undefined) this.#tell({ outcome: "resolved", delivery: "answered" });
   }
 
   /** Rejects with an error that was made for this promise and says itself what is known of delivery. */

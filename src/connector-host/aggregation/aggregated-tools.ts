@@ -67,7 +67,7 @@ export class AggregatedTools {
     const { caller, upstream, views } = this.#parts;
     const { nativeName, contract, pins, route } = resolved;
     const { argumentsText } = call;
-    const args = argumentsText === undefined ? undefined : new RawJson(argumentsText);
+    const args = argumentsText === undefined ? undefined : new RawJson(argumentsText, call.args);
     upstream.onCall(route);
     let sendings = 0;
     try {

@@ -30,8 +30,18 @@ export interface Revocable {
   onRevoked(run: (reason: unknown) => void): () => void;
 }
 
-/** Joins the signal of one call with the end of the route that it goes over. */
-export function joinRevocation(route: Revocable, signal: AbortSignal): JoinedSignal {
+/** A call with a signal, which can be fired for a reason of the route's, if it can be. */
+export interface Abortable {
+  readonly signal: AbortSignal;
+  readonly abort?: ((reason: unknown) => void) | undefined;
+}
+
+/**
+ * Joins the signal of one call with the end of the route that it goes over. A signal that can be fired is joined in itself: a
+ * second one, with a listener on the first, would be a good part of what a small call costs.
+ */
+export function joinRevocation(route: Revocable, { signal, abort: fire }: Abortable): JoinedSignal {
+  if (fire !== undefined) return { signal, release: route.onRevoked(fire) };
   const controller = new AbortController();
   const abort = (): void => controller.abort(signal.reason);
   if (signal.aborted) abort();

@@ -40,21 +40,14 @@ export class RouteCaller {
    * Rejects with what the client rejects with, and with `cancelled` (`route_withdrawn`), with its own verdict, when the route
    * was withdrawn meanwhile.
    */
-  async call<T extends JsonObject>(
+  call<T extends JsonObject>(
     found: Route<RemoteMcpClient>,
     request: ForwardedRequest,
     make: MakeRequest<T>,
     pins?: AdmissionPins,
   ): Promise<RouteAnswer<T>> {
     const route = found.state === "open" ? found : (this.#currentOf(found) ?? found);
-    try {
-      return await this.#callOver(route, request, make, pins);
-    } catch (error) {
-      const successor = successorOf(route, this.#options.routes);
-      const wasSent = !isRemoteConnectorError(error) || error.delivery !== "not_sent";
-      if (successor === undefined || wasSent || request.signal.aborted) throw error;
-      return await this.#callOver(successor, request, make, pins);
-    }
+    return this.#callOver(route, request, make, pins, true);
   }
 
   async #callOver<T extends JsonObject>(
@@ -62,12 +55,14 @@ export class RouteCaller {
     request: ForwardedRequest,
     make: MakeRequest<T>,
     pins: AdmissionPins | undefined,
+    isFirst: boolean,
   ): Promise<RouteAnswer<T>> {
     const { reach, routes, clock } = this.#options;
     const { meta, logLevel, onProgress, onNotification } = request;
     const leave = route.enter();
-    const joined = joinRevocation(route, request.signal);
+    const joined = joinRevocation(route, request);
     let answer: Promise<DetailedResult<T>> | undefined;
+    let failure: unknown;
     try {
       answer = make(route.client, {
         detail: true,
@@ -85,11 +80,16 @@ export class RouteCaller {
       return { raw, era: route.client.era ?? "modern", resultType, result, route };
     } catch (error) {
       reach.onFailure(route, error);
-      throw error === route.signal.reason ? withdrawn(route.connectorKey, answer && deliveryOf(answer)) : error;
+      failure = error === route.signal.reason ? withdrawn(route.connectorKey, answer && deliveryOf(answer)) : error;
     } finally {
       joined.release();
       leave();
     }
+    // Here and not in a function around this one: each would be another promise of every call.
+    const successor = isFirst ? successorOf(route, routes) : undefined;
+    const wasSent = !isRemoteConnectorError(failure) || failure.delivery !== "not_sent";
+    if (successor === undefined || wasSent || request.signal.aborted) throw failure;
+    return this.#callOver(successor, request, make, pins, false);
   }
 
   /** Not one of another epoch of the scope: that is another login, for which nobody asked. */

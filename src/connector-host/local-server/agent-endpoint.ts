@@ -59,12 +59,12 @@ export class AgentEndpoint {
     this.#closed = true;
   }
 
-  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  handle(request: IncomingMessage, response: ServerResponse): void | Promise<void> {
     const { bindings, durable } = this.#parts;
     if (this.#turnAway(request, response)) return;
     const binding = bindings.match(request.headers) ?? durable.match(request.headers);
-    if (binding === undefined) sendRefusal(response, UNAUTHORIZED, CHALLENGE);
-    else await this.#serve(binding, "bearer", request, response);
+    if (binding !== undefined) return this.#serve(binding, "bearer", request, response);
+    sendRefusal(response, UNAUTHORIZED, CHALLENGE);
   }
 
   /** Like `handle`, for a request of a durable binding that shows no bearer and mirrors nothing in headers. */

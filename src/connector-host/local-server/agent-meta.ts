@@ -1,9 +1,12 @@
-import { isMetaKey, isReservedMetaKey, type JsonObject, MetaKey } from "../../protocol/index.js";
+import { isJsonObject, isMetaKey, isReservedMetaKey, type JsonObject, MetaKey } from "../../protocol/index.js";
 
 /** The keys of trace context, which are allowed without a prefix. Their values are texts. */
 const TRACE_KEYS: ReadonlySet<string> = new Set(["traceparent", "tracestate", "baggage"]);
 
 const NOTHING: JsonObject = Object.freeze({});
+
+/** The prefix of the keys that the protocol itself defines. */
+const OWN = "io.modelcontextprotocol/";
 
 /**
  * What of an agent's `_meta` travels on to the connector: trace context, and keys of third parties.
@@ -15,9 +18,12 @@ const NOTHING: JsonObject = Object.freeze({});
  * Source: 2026-07-28, Overview, `_meta`.
  */
 export function passOnAgentMeta(meta: unknown, productPrefix: string): JsonObject {
-  if (typeof meta !== "object" || meta === null || Array.isArray(meta)) return NOTHING;
+  if (!isJsonObject(meta)) return NOTHING;
   let passed: Record<string, unknown> | undefined;
-  for (const [key, value] of Object.entries(meta)) {
+  for (const key of Object.keys(meta)) {
+    // What every request has needs no closer look.
+    if (key.startsWith(OWN)) continue;
+    const value = meta[key];
     if (!mayPass(key, value, productPrefix)) continue;
     passed ??= {};
     passed[key] = value;

@@ -23,12 +23,19 @@ export function answerRequest(
     const reason = "The id is a number that would come back as another; send a text, or one below 2^53";
     return refusedAnswer(refuse(400, undefined, RpcCode.invalidRequest, reason));
   }
+  return request.method === "tools/call" ? callTool(config, target, request) : answerOther(config, target, request);
+}
+
+/** By itself: a call of a tool needs none of its closures. */
+function answerOther(
+  config: LocalServerConfig,
+  target: RequestTarget,
+  request: AgentRequest,
+): Answer | Promise<Answer> | undefined {
   const { directory } = config;
   const { prompts, resources } = directory;
   const { binding, signal } = target;
   switch (request.method) {
-    case "tools/call":
-      return callTool(config, target, request);
     case "tools/list":
       return listEntries(config, target, request, { member: "tools", read: () => directory.list(binding, signal) });
     case "prompts/list":

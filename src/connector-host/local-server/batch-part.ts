@@ -25,6 +25,10 @@ export class BatchPart implements RequestTarget {
     return this.#controller.signal;
   }
 
+  abort(reason: unknown): void {
+    this.#controller.abort(reason);
+  }
+
   get ended(): EndReason | undefined {
     return this.#ended;
   }

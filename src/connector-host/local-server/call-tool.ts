@@ -25,7 +25,7 @@ export async function callTool(
   if (read.kind === "refused") return refusedAnswer(read);
   const { directory } = config;
   const { binding } = target;
-  const forwarded = forwardedRequest(config, target, request, read.argumentsText);
+  const forwarded = forwardedRequest(config, target, request, read);
   let tool: ResolvedTool;
   try {
     tool = await directory.resolve(binding, read.name, forwarded.signal);

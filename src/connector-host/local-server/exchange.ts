@@ -89,6 +89,10 @@ export class Exchange implements RequestTarget, Linked<Exchange> {
     return this.#controller.signal;
   }
 
+  abort(reason: unknown): void {
+    this.#controller.abort(reason);
+  }
+
   get isAnswered(): boolean {
     return this.#answered;
   }
@@ -140,13 +144,14 @@ export class Exchange implements RequestTarget, Linked<Exchange> {
   }
 
   /** Sends the answer. */
-  reply(reply: Reply, headers: ExtraHeaders = {}): void {
+  reply(reply: Reply, headers?: ExtraHeaders): void {
     if (this.#answered) return;
     this.#answered = true;
     if (reply === "accepted") {
       sendEmpty(this.#response, 202, headers);
     } else if (this.#stream === undefined) {
-      sendJson(this.#response, reply.status, reply.body, { ...headers, ...reply.headers });
+      const all = headers === undefined || reply.headers === undefined ? headers : { ...headers, ...reply.headers };
+      sendJson(this.#response, reply.status, reply.body, all ?? reply.headers);
     } else if (this.#resumable === undefined) {
       this.#stream.send(reply.body);
       this.#stream.end();

@@ -34,7 +34,7 @@ export class Exchanges {
   open(binding: Binding, response: ServerResponse): Exchange {
     const exchange = new Exchange(binding, response, this.#options);
     this.#open.add(exchange);
-    response.once("close", () => {
+    response.on("close", () => {
       if (!exchange.detach(() => this.#settle(exchange))) this.#settle(exchange);
     });
     this.#schedule();

@@ -1,5 +1,12 @@
 import { RemoteConnectorError } from "../../errors.js";
-import { isJsonObject, memberRange, type Notification, type Progress, type RequestId } from "../../protocol/index.js";
+import {
+  isJsonObject,
+  type JsonObject,
+  memberRange,
+  type Notification,
+  type Progress,
+  type RequestId,
+} from "../../protocol/index.js";
 import {
   type LogLevel,
   notificationLine,
@@ -19,22 +26,27 @@ import type { Answer, RequestTarget } from "./request-target.js";
 /**
  * What a request takes along to the connector. Sets the target's deadline, `callTimeoutMs` from now.
  *
- * Progress and log messages go back to the agent when it asked for them and takes a stream. `argumentsText` is what a tool
+ * Progress and log messages go back to the agent when it asked for them and takes a stream. The last argument has what a tool
  * or a prompt gets.
  */
 export function forwardedRequest(
   config: LocalServerConfig,
   target: RequestTarget,
   { params, progressToken, logLevel }: AgentRequest,
-  argumentsText?: string,
-): ForwardedRequest & { readonly argumentsText: string | undefined } {
+  {
+    argumentsText,
+    args,
+  }: { readonly argumentsText?: string | undefined; readonly args?: JsonObject | undefined } = NONE,
+): ForwardedRequest & { readonly argumentsText: string | undefined; readonly args: JsonObject | undefined } {
   const { mayStream, signal } = target;
   target.deadline = config.clock.now() + config.callTimeoutMs;
   return {
     argumentsText,
+    args,
     meta: passOnAgentMeta(params["_meta"], config.productPrefix),
     logLevel,
     signal,
+    abort: (reason) => target.abort(reason),
     deadline: target.deadline,
     onProgress: mayStream && progressToken !== undefined ? progressRelay(target, progressToken) : undefined,
     onNotification: mayStream && logLevel !== undefined ? logRelay(target, logLevel) : undefined,
@@ -114,3 +126,5 @@ function logRelay(target: RequestTarget, least: LogLevel): (notification: Notifi
 }
 
 const DROPPABLE = { droppable: true };
+
+const NONE = {};

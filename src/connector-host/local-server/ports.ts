@@ -64,6 +64,8 @@ export interface ForwardedRequest {
   readonly logLevel: LogLevel | undefined;
   /** Aborted when the agent leaves, its binding or the server ends, or the deadline passed. Settle soon after. */
   readonly signal: AbortSignal;
+  /** Fires the signal with a reason of the directory's own. Left out: the directory joins signals where it has such reasons. */
+  readonly abort?: ((reason: unknown) => void) | undefined;
   /** When the request must have ended, in milliseconds on the server's clock. */
   readonly deadline: number;
   /** Told of upstream progress. Absent when the agent asked for none. */
@@ -76,6 +78,8 @@ export interface ForwardedRequest {
 export interface ToolCall extends ForwardedRequest {
   /** The arguments as the agent wrote them: the text of a JSON object. `undefined` when it sent none. */
   readonly argumentsText: string | undefined;
+  /** What that text was parsed to, where it was. */
+  readonly args?: JsonObject | undefined;
 }
 
 /** A result of a connector's server. */

@@ -28,7 +28,9 @@ export interface RequestTarget {
   readonly mayStream: boolean;
   /** Aborted when the request ends before its answer. */
   readonly signal: AbortSignal;
-  /** Why it was aborted. */
+  /** Aborts it for a reason that is neither the agent's nor this server's. */
+  abort(reason: unknown): void;
+  /** Why this server aborted it. */
   readonly ended: EndReason | undefined;
   /** When the work must have ended, on the server's clock. Set by the work itself. */
   deadline: number;

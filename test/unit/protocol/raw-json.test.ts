@@ -267,6 +267,14 @@ describe("RawJson", () => {
     },
   );
 
+  it("W-45: takes what its text was parsed to from who has parsed it", () => {
+    const text = '{"n":12345678901234567890}';
+    const value: unknown = JSON.parse(text);
+    const raw = new RawJson(text, value);
+    expect(raw.text).toBe(text);
+    expect(raw.value).toBe(value);
+  });
+
   it.each(["", "{", "undefined", "{'a':1}", "[1,]", "\ufeff{}", "NaN"])("W-45: %j is no JSON", (text) => {
     expect(captureError(() => new RawJson(text))).toMatchObject({ code: "invalid_argument", delivery: "not_sent" });
   });

@@ -45,9 +45,9 @@ describe("a route that is revoked", () => {
   it("H-13: ends a call with whichever comes first, the revocation or the agent, and no call that was let go of", () => {
     const route = openRoute();
     const [agent, other, gone] = [new AbortController(), new AbortController(), new AbortController()];
-    const first = joinRevocation(route, agent.signal);
-    const second = joinRevocation(route, other.signal);
-    const third = joinRevocation(route, gone.signal);
+    const first = joinRevocation(route, { signal: agent.signal });
+    const second = joinRevocation(route, { signal: other.signal });
+    const third = joinRevocation(route, { signal: gone.signal });
     third.release();
     agent.abort("enough");
     route.revoke("signed_out");
@@ -55,6 +55,22 @@ describe("a route that is revoked", () => {
     expect(first.signal.reason).toBe("enough");
     expect(second.signal.reason).toBe(route.signal.reason);
     expect(third.signal.aborted).toBe(false);
-    expect(joinRevocation(route, other.signal).signal.reason).toBe(route.signal.reason);
+    expect(joinRevocation(route, { signal: other.signal }).signal.reason).toBe(route.signal.reason);
+  });
+
+  it("H-13: ends a call in its own signal where that can be fired, with the reason of the route's, unless it was let go of", () => {
+    const route = openRoute();
+    const [call, over, gone] = [new AbortController(), new AbortController(), new AbortController()];
+    const join = (controller: AbortController) =>
+      joinRevocation(route, { signal: controller.signal, abort: (reason) => controller.abort(reason) });
+    expect(join(call).signal).toBe(call.signal);
+    join(over);
+    join(gone).release();
+    over.abort("enough");
+    route.revoke("signed_out");
+    expect(call.signal.reason).toBe(route.signal.reason);
+    expect(over.signal.reason).toBe("enough");
+    expect(gone.signal.aborted).toBe(false);
+    expect(join(gone).signal.reason).toBe(route.signal.reason);
   });
 });
