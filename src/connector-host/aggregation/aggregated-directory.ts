@@ -63,6 +63,10 @@ export class AggregatedDirectory implements ToolDirectory {
     return this.#tools.list(binding, signal);
   }
 
+  known(binding: Binding, exposedName: string): FoundTool | undefined {
+    return this.#tools.known(binding, exposedName);
+  }
+
   /** Rejects as {@link AggregatedTools.resolve} does. */
   resolve(binding: Binding, exposedName: string, signal: AbortSignal): Promise<FoundTool> {
     return this.#tools.resolve(binding, exposedName, signal);

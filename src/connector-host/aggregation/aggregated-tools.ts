@@ -41,6 +41,17 @@ export class AggregatedTools {
     return this.#parts.views.list(binding, signal);
   }
 
+  /** What {@link resolve} would resolve to, if nobody has to be waited for; `undefined` also where it would reject. */
+  known(binding: Binding, exposedName: string): FoundTool | undefined {
+    const { finder, options, views } = this.#parts;
+    const connectorKey = options.namespaces.locate(exposedName)?.connectorKey;
+    if (connectorKey === undefined || !views.hasTools(connectorKey)) return undefined;
+    const route = finder.current(options.reach.scopesOf(binding), connectorKey);
+    const tool = route && views.callable(route, exposedName);
+    if (route === undefined || tool === undefined) return undefined;
+    return this.#refusal(connectorKey, tool.nativeName) === undefined ? this.#found(route, tool) : undefined;
+  }
+
   /**
    * Rejects (`not_sent`) with `unknown_tool`, with `not_permitted` and `approval_required`, with `route_unavailable` when its connector did
    * not come in time, or with a list's failure. Where it can be told, what is not permitted is refused before a server is asked.

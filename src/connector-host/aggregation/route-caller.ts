@@ -1,9 +1,9 @@
 import { type Delivery, deliveryOf, isRemoteConnectorError, RemoteConnectorError } from "../../errors.js";
 import type { DetailedResult, JsonObject, RequestOptions, WithDetail } from "../../protocol/index.js";
-import type { RemoteMcpClient } from "../factories/index.js";
+import { type RemoteMcpClient, takesQuickSignals } from "../factories/index.js";
 import type { ForwardedRequest, UpstreamAnswer } from "../local-server/index.js";
 import { type AdmissionPins, createAdmitter, type Route } from "../routes/index.js";
-import { joinRevocation } from "./join-signals.js";
+import { type Abortable, joinRevocation } from "./join-signals.js";
 import type { AggregatedDirectoryOptions } from "./ports.js";
 import { successorOf } from "./route-listings.js";
 
@@ -60,7 +60,7 @@ export class RouteCaller {
     const { reach, routes, clock } = this.#options;
     const { meta, logLevel, onProgress, onNotification } = request;
     const leave = route.enter();
-    const joined = joinRevocation(route, request);
+    const joined = joinRevocation(route, endOf(request, route.client));
     let answer: Promise<DetailedResult<T>> | undefined;
     let failure: unknown;
     try {
@@ -97,6 +97,12 @@ export class RouteCaller {
     const route = this.#options.routes.current(connectorKey);
     return route?.scope === scope && route.scopeEpoch === scopeEpoch ? route : undefined;
   }
+}
+
+/** What ends a request, in the form that costs least of those that the client takes. */
+function endOf(request: ForwardedRequest, client: RemoteMcpClient): Abortable {
+  const { quickSignal, abort } = request;
+  return quickSignal !== undefined && takesQuickSignals(client) ? { signal: quickSignal, abort } : request;
 }
 
 /** One reason ends all calls of a route; how far this one got, only its own promise tells. */

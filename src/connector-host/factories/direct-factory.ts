@@ -48,6 +48,14 @@ export class DirectFactory implements RemoteMcpClientFactory {
   }
 }
 
+/**
+ * Whether a client takes whatever has the shape of a signal, as those of this factory do. Another may hand its signal to what takes
+ * nothing but one of the platform.
+ */
+export function takesQuickSignals(client: RemoteMcpClient): boolean {
+  return client instanceof ModernStreamableHTTPClient;
+}
+
 function notAKey(): RemoteConnectorError<"invalid_argument"> {
   return new RemoteConnectorError("invalid_argument", {
     message: "The connector key can't name a connector.",

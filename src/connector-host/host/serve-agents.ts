@@ -57,7 +57,9 @@ export async function serveAgents({
   const describe = (connectorKey: string): ConnectorTraits | undefined => {
     const entry = catalog.get(connectorKey);
     if (entry === undefined) return undefined;
-    const traits = described.get(entry) ?? describeTraits(entry, contracts);
+    const known = described.get(entry);
+    if (known !== undefined) return known;
+    const traits = describeTraits(entry, contracts);
     described.set(entry, traits);
     return traits;
   };

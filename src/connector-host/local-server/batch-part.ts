@@ -1,5 +1,6 @@
 import type { RequestId } from "../../protocol/index.js";
 import type { Binding } from "./ports.js";
+import { RequestSignal } from "./request-signal.js";
 import type { EndReason, RequestTarget } from "./request-target.js";
 
 /**
@@ -11,7 +12,7 @@ export class BatchPart implements RequestTarget {
   readonly requestId: RequestId;
   readonly mayStream = false;
   deadline = Infinity;
-  readonly #controller = new AbortController();
+  readonly #signal = new RequestSignal();
   #ended: EndReason | undefined;
   #endedAt = Infinity;
   #isAnswered = false;
@@ -22,11 +23,15 @@ export class BatchPart implements RequestTarget {
   }
 
   get signal(): AbortSignal {
-    return this.#controller.signal;
+    return this.#signal.real;
+  }
+
+  get quickSignal(): AbortSignal {
+    return this.#signal;
   }
 
   abort(reason: unknown): void {
-    this.#controller.abort(reason);
+    this.#signal.abort(reason);
   }
 
   get ended(): EndReason | undefined {
@@ -47,7 +52,7 @@ export class BatchPart implements RequestTarget {
     if (this.#isAnswered || this.#ended !== undefined) return;
     this.#ended = reason;
     this.#endedAt = now;
-    this.#controller.abort();
+    this.#signal.abort();
   }
 
   /** Its answer is there. */

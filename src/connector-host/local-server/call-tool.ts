@@ -1,7 +1,7 @@
 import { checkParameterHeaders } from "../../serving/index.js";
 import type { AgentRequest } from "./agent-request.js";
 import { endError, failedAnswer } from "./failed-answer.js";
-import { deliveredAnswer, forwardedRequest } from "./forwarded-request.js";
+import { deliveredAnswer, ForwardedCall } from "./forwarded-request.js";
 import { readNamedParams } from "./named-params.js";
 import type { LocalServerConfig } from "./options.js";
 import type { ResolvedTool, UpstreamAnswer } from "./ports.js";
@@ -25,10 +25,11 @@ export async function callTool(
   if (read.kind === "refused") return refusedAnswer(read);
   const { directory } = config;
   const { binding } = target;
-  const forwarded = forwardedRequest(config, target, request, read);
+  const forwarded = new ForwardedCall(config, target, request, read);
   let tool: ResolvedTool;
   try {
-    tool = await directory.resolve(binding, read.name, forwarded.signal);
+    const known = directory.known?.(binding, read.name);
+    tool = known ?? (await directory.resolve(binding, read.name, forwarded.signal));
     if (target.ended !== undefined) throw endError(target.ended, "not_sent");
   } catch (error) {
     return failedAnswer(config, target, { id, era, error, delivery: "not_sent" });

@@ -5,6 +5,7 @@ import { type ExtraHeaders, sendEmpty, sendJson, SseWriter } from "../../serving
 import type { Clock } from "../../transport/index.js";
 import { BatchPart } from "./batch-part.js";
 import type { Binding } from "./ports.js";
+import { RequestSignal } from "./request-signal.js";
 import type { EndReason, Reply, RequestTarget } from "./request-target.js";
 
 /** A stream that outlives its connection for a while: whoever comes back for it gets what was missed. */
@@ -64,7 +65,7 @@ export class Exchange implements RequestTarget, Linked<Exchange> {
   deadline = Infinity;
   readonly #response: ServerResponse;
   readonly #options: ExchangeOptions;
-  readonly #controller = new AbortController();
+  readonly #signal = new RequestSignal();
   #stream: SseWriter | ResumableStream | undefined;
   /** The stream, when it is one that can be resumed. */
   #resumable: ResumableStream | undefined;
@@ -86,11 +87,15 @@ export class Exchange implements RequestTarget, Linked<Exchange> {
 
   /** Aborted when the request ends before its answer. */
   get signal(): AbortSignal {
-    return this.#controller.signal;
+    return this.#signal.real;
+  }
+
+  get quickSignal(): AbortSignal {
+    return this.#signal;
   }
 
   abort(reason: unknown): void {
-    this.#controller.abort(reason);
+    this.#signal.abort(reason);
   }
 
   get isAnswered(): boolean {
@@ -120,7 +125,7 @@ export class Exchange implements RequestTarget, Linked<Exchange> {
     this.#ended = reason;
     const now = this.#options.clock.now();
     this.#endedAt = now;
-    this.#controller.abort();
+    this.#signal.abort();
     for (const part of this.#parts ?? []) part.end(reason, now);
   }
 

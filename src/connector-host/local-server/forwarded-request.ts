@@ -20,37 +20,67 @@ import type { AgentRequest } from "./agent-request.js";
 import { failedAnswer } from "./failed-answer.js";
 import { fitResult, type ResultKind } from "./fit-result.js";
 import type { LocalServerConfig } from "./options.js";
-import type { ForwardedRequest, UpstreamAnswer } from "./ports.js";
+import type { ForwardedRequest, ToolCall, UpstreamAnswer } from "./ports.js";
 import type { Answer, RequestTarget } from "./request-target.js";
 
 /**
- * What a request takes along to the connector. Sets the target's deadline, `callTimeoutMs` from now.
+ * What a call takes along to the connector. Sets the target's deadline, `callTimeoutMs` from now.
  *
- * Progress and log messages go back to the agent when it asked for them and takes a stream. The last argument has what a tool
- * or a prompt gets.
+ * Progress and log messages go back to the agent when it asked for them and takes a stream.
  */
+export class ForwardedCall implements ToolCall {
+  readonly argumentsText: string | undefined;
+  readonly args: JsonObject | undefined;
+  readonly meta: JsonObject;
+  readonly logLevel: LogLevel | undefined;
+  readonly deadline: number;
+  readonly quickSignal: AbortSignal;
+  readonly abort: (reason: unknown) => void;
+  readonly onProgress: ForwardedRequest["onProgress"];
+  readonly onNotification: ForwardedRequest["onNotification"];
+  readonly #target: RequestTarget;
+
+  constructor(
+    config: LocalServerConfig,
+    target: RequestTarget,
+    { params, progressToken, logLevel }: AgentRequest,
+    { argumentsText, args }: Pick<ToolCall, "argumentsText" | "args">,
+  ) {
+    const { mayStream } = target;
+    target.deadline = config.clock.now() + config.callTimeoutMs;
+    this.argumentsText = argumentsText;
+    this.args = args;
+    this.meta = passOnAgentMeta(params["_meta"], config.productPrefix);
+    this.logLevel = logLevel;
+    this.deadline = target.deadline;
+    this.quickSignal = target.quickSignal;
+    this.abort = (reason) => target.abort(reason);
+    this.onProgress = mayStream && progressToken !== undefined ? progressRelay(target, progressToken) : undefined;
+    this.onNotification = mayStream && logLevel !== undefined ? logRelay(target, logLevel) : undefined;
+    this.#target = target;
+  }
+
+  /** Made when it is asked for. */
+  get signal(): AbortSignal {
+    return this.#target.signal;
+  }
+}
+
+/** The same for a request of another kind, to be added to. `argumentsText` is what a prompt gets. */
 export function forwardedRequest(
   config: LocalServerConfig,
   target: RequestTarget,
-  { params, progressToken, logLevel }: AgentRequest,
-  {
-    argumentsText,
-    args,
-  }: { readonly argumentsText?: string | undefined; readonly args?: JsonObject | undefined } = NONE,
-): ForwardedRequest & { readonly argumentsText: string | undefined; readonly args: JsonObject | undefined } {
-  const { mayStream, signal } = target;
-  target.deadline = config.clock.now() + config.callTimeoutMs;
-  return {
-    argumentsText,
-    args,
-    meta: passOnAgentMeta(params["_meta"], config.productPrefix),
-    logLevel,
-    signal,
-    abort: (reason) => target.abort(reason),
-    deadline: target.deadline,
-    onProgress: mayStream && progressToken !== undefined ? progressRelay(target, progressToken) : undefined,
-    onNotification: mayStream && logLevel !== undefined ? logRelay(target, logLevel) : undefined,
-  };
+  request: AgentRequest,
+  argumentsText?: string,
+): ForwardedRequest & { readonly argumentsText: string | undefined } {
+  const { meta, logLevel, deadline, quickSignal, abort, onProgress, onNotification } = new ForwardedCall(
+    config,
+    target,
+    request,
+    { argumentsText },
+  );
+  const { signal } = target;
+  return { argumentsText, meta, logLevel, signal, quickSignal, abort, deadline, onProgress, onNotification };
 }
 
 /**
@@ -126,5 +156,3 @@ function logRelay(target: RequestTarget, least: LogLevel): (notification: Notifi
 }
 
 const DROPPABLE = { droppable: true };
-
-const NONE = {};

@@ -23,7 +23,7 @@ export function getPrompt(
   if (!Object.values(args).every((value) => typeof value === "string")) {
     return refusedAnswer(refuseParams(request.id, "params.arguments must be an object of strings"));
   }
-  const forwarded = forwardedRequest(config, target, request, { argumentsText });
+  const forwarded = forwardedRequest(config, target, request, argumentsText);
   return forward(config, target, request, {
     kind: "prompt",
     begin: () => prompts.get(target.binding, name, forwarded),

@@ -64,6 +64,8 @@ export interface ForwardedRequest {
   readonly logLevel: LogLevel | undefined;
   /** Aborted when the agent leaves, its binding or the server ends, or the deadline passed. Settle soon after. */
   readonly signal: AbortSignal;
+  /** What has the shape of `signal`, fires with it, and costs much less: for who needs no `AbortSignal` of the platform. */
+  readonly quickSignal?: AbortSignal | undefined;
   /** Fires the signal with a reason of the directory's own. Left out: the directory joins signals where it has such reasons. */
   readonly abort?: ((reason: unknown) => void) | undefined;
   /** When the request must have ended, in milliseconds on the server's clock. */
@@ -165,9 +167,11 @@ export type CompletionReference =
 export interface ToolDirectory {
   /** Rejects only when no connector at all could be listed. */
   list(binding: Binding, signal: AbortSignal): Promise<ToolListing>;
+  /** What `resolve` would resolve to, where that can be told at once; `undefined` otherwise, and whenever it would reject. */
+  known?(binding: Binding, exposedName: string): ResolvedTool | undefined;
   /** Rejects with `unknown_tool` for a name that belongs to nothing in the binding's reach. */
   resolve(binding: Binding, exposedName: string, signal: AbortSignal): Promise<ResolvedTool>;
-  /** `tool` is the object that `resolve` gave for this call. */
+  /** `tool` is the object that `known` or `resolve` gave for this call. */
   call(binding: Binding, tool: ResolvedTool, call: ToolCall): Promise<UpstreamAnswer>;
   /** Text for the model about the connectors in reach; `undefined` for none. */
   instructions?(binding: Binding): string | undefined;
