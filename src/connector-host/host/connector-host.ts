@@ -31,6 +31,7 @@ import type { PublicationListener } from "./publication-feed.js";
 import type { PublicationGates } from "./publication-gates.js";
 import { reportDeclared } from "./report-declared.js";
 import { type ServedAgents, serveAgents } from "./serve-agents.js";
+import { shutDown } from "./shut-down.js";
 import { startSession } from "./start-session.js";
 import type { StatusListener } from "./status-feed.js";
 
@@ -302,25 +303,16 @@ export class ConnectorHost {
     this.#server?.revokeAll();
   }
 
-  async #shutDown(bound: CloseBound): Promise<void> {
-    const { device, housekeeping, controller, routes, memory, store } = this.#parts;
+  #shutDown(bound: CloseBound): Promise<void> {
     this.#ended.abort(hostClosed());
-    const served = { sockets: this.#sockets?.close(), server: this.#server?.close() };
-    this.#fenceAll();
-    await bound.wait({ stage: "answers", parts: served, until: ANSWERED_BY, isForCalls: true });
-    // Whoever has not read an answer by now gets none.
-    void this.#sockets?.close(0);
-    void this.#server?.close(0);
-    const parts = {
-      runs: controller.close(),
-      programs: device.close(),
-      routes: routes.close(bound.leftMs(ENDED_BY)),
-      housekeeping: housekeeping.close(),
-      sessions: Promise.all(this.#ending),
-    };
-    await bound.wait({ stage: "routes", parts, until: ENDED_BY });
-    memory.close();
-    await bound.wait({ stage: "store", parts: { store: store.close() }, until: 1 });
+    return shutDown({
+      parts: this.#parts,
+      bound,
+      sockets: this.#sockets,
+      server: this.#server,
+      fenceAll: () => this.#fenceAll(),
+      endings: this.#ending,
+    });
   }
 
   /** Nothing is published any more, and everybody who asked is told why. */
@@ -363,9 +355,5 @@ export class ConnectorHost {
     return reachedScopes(binding, this.#parts.logins.current);
   }
 }
-
-/** By when the steps of closing are over, as shares of its whole time: a program that ignores its end needs most of it. */
-const ANSWERED_BY = 0.4;
-const ENDED_BY = 0.8;
 
 function ignore(): void {}

@@ -41,6 +41,7 @@ export function createAdmin(parts: HostParts, { issues, signal }: AdminContext):
     kept: config.registrationStore,
     issues,
     policy: config.registrationPolicy,
+    maxRegistrations: config.maxRegistrations,
     mintId: config.mintId,
     withdraw,
     observeWithdrawn: (key) => observeWithdrawn(parts, DEVICE_SCOPE, key, signal),

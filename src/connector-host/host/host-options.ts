@@ -44,6 +44,8 @@ export interface ConnectorHostOptions {
   readonly stdio?: readonly unknown[] | undefined;
   /** What is allowed in definitions of servers and programs. Default: neither plain http but to loopback, nor secrets as texts. */
   readonly registrationPolicy?: RegistrationPolicy | undefined;
+  /** Servers beyond which none can be registered, those of `registrations` counted. Default 1,024. */
+  readonly maxRegistrations?: number | undefined;
   /** Where registrations are kept that people make. Default: they are forgotten with the process. */
   readonly registrationStore?: RegistrationStore | undefined;
   /** Where the secrets are that registrations and programs refer to. Default: there are none. */
@@ -110,6 +112,7 @@ export interface ConnectorHostConfig {
   readonly controlPlane: ControlPlane | undefined;
   readonly declared: DeclaredConnectors;
   readonly registrationPolicy: RegistrationPolicy;
+  readonly maxRegistrations: number;
   readonly registrationStore: RegistrationStore;
   readonly device: RegistrationFactory;
   readonly accounts: AccountAuthorizer;
@@ -162,6 +165,7 @@ const OPTION_NAMES: readonly (keyof ConnectorHostOptions)[] = [
   "logger",
   "maxListBytes",
   "maxRememberedResources",
+  "maxRegistrations",
   "maxResourceSubscriptions",
   "mintEpoch",
   "naming",
@@ -193,6 +197,7 @@ export function resolveConnectorHostOptions(options: ConnectorHostOptions): Conn
   return {
     controlPlane,
     registrationPolicy: policy,
+    maxRegistrations: countOption("maxRegistrations", options.maxRegistrations, 1_024),
     registrationStore: options.registrationStore ?? createRegistrationMemory(),
     device: new RegistrationFactory({
       clientInfo: hostInfo,

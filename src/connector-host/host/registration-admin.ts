@@ -22,6 +22,8 @@ export interface RegistrationAdminOptions {
   /** What of them could not be read when the host was started. */
   readonly issues: readonly StorageIssue[];
   readonly policy: RegistrationPolicy;
+  /** Registrations that there may be, those of the configuration included. */
+  readonly maxRegistrations: number;
   /** A new UUID. */
   readonly mintId: () => string;
   /** Ends what is published of a connector, at once. */
@@ -60,14 +62,16 @@ export class RegistrationAdmin {
 
   /**
    * Registers a server: paused, with every tool off. `request` is untrusted. Rejects with `invalid_registration`, with
-   * `duplicate_connector` when its slug is taken, and with what the store rejects with; nothing was registered then.
+   * `duplicate_connector` when its slug is taken, with `limit_exceeded` when there are `maxRegistrations`, and with what the store
+   * rejects with; nothing was registered then.
    */
   async create(request: unknown): Promise<Registration> {
-    const { catalog, changes, kept, policy, mintId } = this.#options;
+    const { catalog, changes, kept, policy, mintId, maxRegistrations } = this.#options;
     const registration = createRegistration(request, mintId(), policy);
     const { slug } = registration;
     return this.#inTurn(slug, async () => {
       catalog.assertFree(entryOf(registration));
+      if (this.list().length >= maxRegistrations) throw tooMany(maxRegistrations);
       // The key is taken from here on: nobody else gets it while this is being kept.
       this.#set(registration);
       try {
@@ -202,6 +206,13 @@ export const REGISTERED = "a registration";
 
 function entryOf(registration: Registration) {
   return deviceEntry(registeredConnector(registration), REGISTERED);
+}
+
+function tooMany(limit: number): RemoteConnectorError<"limit_exceeded"> {
+  return new RemoteConnectorError("limit_exceeded", {
+    message: `${String(limit)} servers are registered; remove one, or raise maxRegistrations.`,
+    details: { option: "maxRegistrations", limit },
+  });
 }
 
 function ignore(): void {}

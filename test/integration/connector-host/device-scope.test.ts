@@ -88,6 +88,20 @@ describe("P-8: the scope of the device", () => {
     await expect(parties.host(gateway, ["a", "a"])).rejects.toMatchObject(taken("a"));
   });
 
+  it("H-16: registrations have a number, and one that goes makes room", async () => {
+    const gateway = await parties.gateway();
+    const { host } = await parties.host(gateway, [], { maxRegistrations: 2, registrations: [serverAt(gateway, "a")] });
+    const { registrations } = host.connectors;
+    await registrations.create(serverAt(gateway, "b"));
+    const details = { option: "maxRegistrations", limit: 2 };
+    await expect(registrations.create(serverAt(gateway, "c"))).rejects.toMatchObject({
+      code: "limit_exceeded",
+      details,
+    });
+    await registrations.remove("b");
+    expect(await registrations.create(serverAt(gateway, "c"))).toMatchObject({ slug: "c" });
+  });
+
   it("H-4: a key that is asked for twice at once is one connector's, whoever keeps it first", async () => {
     const gateway = await parties.gateway();
     const memory = createRegistrationMemory();

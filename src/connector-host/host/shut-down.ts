@@ -1,0 +1,44 @@
+import type { CloseBound } from "./close-bound.js";
+import type { HostParts } from "./host-parts.js";
+
+/** What of a host stops accepting, then lets what runs be answered, and cuts the rest. Called again, the earlier end counts. */
+interface Closable {
+  close(closeTimeoutMs?: number): Promise<void>;
+}
+
+/** A host that is to end. */
+export interface EndingHost {
+  readonly parts: HostParts;
+  readonly bound: CloseBound;
+  readonly sockets: Closable | undefined;
+  readonly server: Closable | undefined;
+  /** Ends what is published, and what runs under it, at once. */
+  readonly fenceAll: () => void;
+  /** The endings of sessions of accounts, those included that `fenceAll` begins. */
+  readonly endings: ReadonlySet<Promise<void>>;
+}
+
+/** By when the steps of closing are over, as shares of its whole time: a program that ignores its end needs most of it. */
+const ANSWERED_BY = 0.4;
+const ENDED_BY = 0.8;
+
+/** From the outside in, each step after the one before. Never rejects: what is given up is logged. */
+export async function shutDown({ parts, bound, sockets, server, fenceAll, endings }: EndingHost): Promise<void> {
+  const { device, housekeeping, controller, routes, memory, store } = parts;
+  const served = { sockets: sockets?.close(), server: server?.close() };
+  fenceAll();
+  await bound.wait({ stage: "answers", parts: served, until: ANSWERED_BY, isForCalls: true });
+  // Whoever has not read an answer by now gets none.
+  void sockets?.close(0);
+  void server?.close(0);
+  const ended = {
+    runs: controller.close(),
+    programs: device.close(),
+    routes: routes.close(bound.leftMs(ENDED_BY)),
+    housekeeping: housekeeping.close(),
+    sessions: Promise.all(endings),
+  };
+  await bound.wait({ stage: "routes", parts: ended, until: ENDED_BY });
+  memory.close();
+  await bound.wait({ stage: "store", parts: { store: store.close() }, until: 1 });
+}
