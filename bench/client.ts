@@ -1,7 +1,7 @@
 /** What a client does, row by row, beside `undici.request` and the official client, in one run against one server process. */
-import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
-import { type Bar, isReached, lineOf, type Row } from "./client/bar.js";
+import { type Bar, lineOf, type Row } from "./support/bar.js";
+import { reportBars } from "./support/report-bars.js";
 import { bigEvent } from "./client/big-event.js";
 import { coldStart } from "./client/cold-start.js";
 import { connectMany } from "./client/connect-many.js";
@@ -55,17 +55,4 @@ try {
   server.stop();
 }
 
-const reached = bars.filter(isReached).length;
-if (values.json !== undefined) {
-  const rows = bars.map((bar) => ({ ...bar, reached: isReached(bar) }));
-  await writeFile(values.json, JSON.stringify({ quick: values.quick, rows }, null, 2));
-}
-console.log("");
-for (const bar of bars) {
-  const reach = `${bar.atLeast ? "≥" : "≤"} ${String(bar.reach)}`;
-  console.log(
-    `${bar.row.padEnd(36)} ${bar.figure.toFixed(2).padStart(7)} ${bar.unit.padEnd(19)} ${reach.padEnd(8)} ${isReached(bar) ? "reached" : "missed"}`,
-  );
-}
-console.log(`client: ${String(reached)} of ${String(bars.length)} reached`);
-process.exitCode = reached < bars.length && !values.quick ? 1 : 0;
+await reportBars({ name: "client", quick: values.quick, json: values.json, bars, notes: [] });

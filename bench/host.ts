@@ -2,9 +2,9 @@
  * The local server in the middle of small calls, beside calls that are made directly, a bare hop, and one made of the official server
  * and client; and what many connectors cost. Figures are ratios within one run; every answer is checked.
  */
-import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
-import { type Bar, isReached, lineOf } from "./client/bar.js";
+import { type Bar, lineOf } from "./support/bar.js";
+import { reportBars } from "./support/report-bars.js";
 import { boot } from "./host/boot-rows.js";
 import { type HostContext, oneAtATime, sixteenAtATime } from "./host/middle-rows.js";
 
@@ -34,17 +34,4 @@ for (const [name, row] of Object.entries(ROWS)) {
   }
 }
 
-const reached = bars.filter(isReached).length;
-if (values.json !== undefined) {
-  const rows = bars.map((bar) => ({ ...bar, reached: isReached(bar) }));
-  await writeFile(values.json, JSON.stringify({ quick: values.quick, notes, rows }, null, 2));
-}
-console.log("");
-for (const bar of bars) {
-  const reach = `${bar.atLeast ? "≥" : "≤"} ${bar.reach.toFixed(bar.reach < 0.5 ? 3 : 1)}`;
-  console.log(
-    `${bar.row.padEnd(36)} ${bar.figure.toFixed(2).padStart(7)} ${bar.unit.padEnd(19)} ${reach.padEnd(8)} ${isReached(bar) ? "reached" : "missed"}`,
-  );
-}
-console.log(`bench host: ${String(reached)} of ${String(bars.length)} bars`);
-process.exitCode = reached < bars.length && !values.quick ? 1 : 0;
+await reportBars({ name: "host", quick: values.quick, json: values.json, bars, notes });

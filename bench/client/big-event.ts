@@ -1,5 +1,5 @@
 import { textOf } from "../support/contenders.js";
-import { atMost, expectSame, type Row } from "./bar.js";
+import { atMost, expectSame, type Row } from "../support/bar.js";
 import { ourClient } from "./clients.js";
 import { timeInTurn, timeRatio } from "./pairs.js";
 import { MIB } from "./payloads.js";

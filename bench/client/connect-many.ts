@@ -1,6 +1,6 @@
 import { median } from "../support/rounds.js";
 import { BarePost } from "./bare-post.js";
-import { atMost, type Bar, expectSame, type Row } from "./bar.js";
+import { atMost, type Bar, expectSame, type Row } from "../support/bar.js";
 import { ourClient } from "./clients.js";
 
 /** What is connected, each of them to a server that nothing else is connected to. */

@@ -2,7 +2,7 @@
 import { ModernStreamableHTTPClient } from "remote-connector/modern-client";
 import type { SchemaValidator } from "remote-connector/protocol/json-schema";
 import { textOf } from "../support/contenders.js";
-import { expectSame } from "./bar.js";
+import { expectSame } from "../support/bar.js";
 import { RECORDS_TEXT, toolName } from "./payloads.js";
 
 const [how = "", url = "", count = ""] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 import { median } from "../support/rounds.js";
 import { BarePost } from "./bare-post.js";
-import { atMost, expectSame, type Row } from "./bar.js";
+import { atMost, expectSame, type Row } from "../support/bar.js";
 import { ourClient } from "./clients.js";
 import { timeRatio } from "./pairs.js";
 

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { median } from "../support/rounds.js";
-import { expectSame } from "./bar.js";
+import { expectSame } from "../support/bar.js";
 import { ourClient } from "./clients.js";
 
 const [who = "", origin = "", count = ""] = process.argv.slice(2);

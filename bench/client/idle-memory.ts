@@ -1,5 +1,5 @@
 import { median } from "../support/rounds.js";
-import { atMost, type Bar, type Row } from "./bar.js";
+import { atMost, type Bar, type Row } from "../support/bar.js";
 import { numberFrom } from "./child.js";
 
 const PROGRAM = new URL("./idle-memory-child.js", import.meta.url);

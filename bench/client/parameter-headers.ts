@@ -1,7 +1,7 @@
 import { type Contender, textOf } from "../support/contenders.js";
 import { ratioOf, runRounds } from "../support/rounds.js";
 import { BarePost } from "./bare-post.js";
-import { atLeast, type Row } from "./bar.js";
+import { atLeast, type Row } from "../support/bar.js";
 import { ourClient } from "./clients.js";
 import { MIRRORED_ARGUMENTS, MIRRORED_HEADERS, MIRRORING_TOOL } from "./payloads.js";
 

@@ -1,6 +1,6 @@
 import { textOf } from "../support/contenders.js";
 import { BarePost } from "./bare-post.js";
-import { atLeast, type Bar, expectSame, type Row } from "./bar.js";
+import { atLeast, type Bar, expectSame, type Row } from "../support/bar.js";
 import { officialClient, ourClient } from "./clients.js";
 import { speedRatio, timeInTurn } from "./pairs.js";
 

@@ -1,6 +1,6 @@
 import { bareUndici, official, ours } from "../support/contenders.js";
 import { ratioOf, runRounds } from "../support/rounds.js";
-import { atLeast, atMost, type Bar, type Row } from "./bar.js";
+import { atLeast, atMost, type Bar, type Row } from "../support/bar.js";
 
 const REACH_OF_OFFICIAL = { 1: 5, 16: 8, 64: 8, 256: 5 };
 

@@ -1,6 +1,6 @@
 /** Takes a long stream through one call, and sends how far the resident memory grew over idle, in bytes. */
 import { textOf } from "../support/contenders.js";
-import { expectSame } from "./bar.js";
+import { expectSame } from "../support/bar.js";
 import { ourClient } from "./clients.js";
 import { MIB, NOTE_BYTES } from "./payloads.js";
 

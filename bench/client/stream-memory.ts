@@ -1,5 +1,5 @@
 import { median } from "../support/rounds.js";
-import { atMost, type Row } from "./bar.js";
+import { atMost, type Row } from "../support/bar.js";
 import { numberFrom } from "./child.js";
 import { MIB } from "./payloads.js";
 

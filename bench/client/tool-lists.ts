@@ -1,5 +1,5 @@
 import { BarePost } from "./bare-post.js";
-import { atLeast, atMost, type Bar, expectSame, type Row } from "./bar.js";
+import { atLeast, atMost, type Bar, expectSame, type Row } from "../support/bar.js";
 import { ourClient } from "./clients.js";
 import { speedRatio, timeInTurn, type Times, timeRatio } from "./pairs.js";
 

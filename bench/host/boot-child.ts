@@ -1,5 +1,5 @@
 /** Boots a host with many connectors, of which one is slow and one is dead: `boot-child ORIGIN COUNT`. Sends a {@link Boot}. */
-import { expectSame } from "../client/bar.js";
+import { expectSame } from "../support/bar.js";
 import { closedHost, publish } from "./open-host.js";
 import { tellCpu } from "./tell-cpu.js";
 

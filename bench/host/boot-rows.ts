@@ -1,4 +1,4 @@
-import { atMost, type Bar } from "../client/bar.js";
+import { atMost, type Bar } from "../support/bar.js";
 import { median } from "../support/rounds.js";
 import type { Boot } from "./boot-child.js";
 import { startChild } from "./child.js";

@@ -1,4 +1,4 @@
-import { atLeast, atMost, type Bar } from "../client/bar.js";
+import { atLeast, atMost, type Bar } from "../support/bar.js";
 import { median } from "../support/rounds.js";
 import { type Child, startChild } from "./child.js";
 import { directPath, type Path, pathOver } from "./path.js";

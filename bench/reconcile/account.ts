@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { LoginGuard, parseSnapshot, Readiness, SnapshotSync, type SyncEvent } from "remote-connector/auth-projection";
 import { Controller } from "remote-connector/reconcile";
 import type { StoreTx } from "remote-connector/store";
-import { expectSame } from "../client/bar.js";
+import { expectSame } from "../support/bar.js";
 import { openBenchStore, type BenchStore, type StoreKind } from "./bench-store.js";
 import { schedule } from "./schedule.js";
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Controller, type Outcome, type RouteToken, type RunContext } from "remote-connector/reconcile";
 import type { StoreTx } from "remote-connector/store";
-import { expectSame } from "../client/bar.js";
+import { expectSame } from "../support/bar.js";
 import { type BenchStore, openBenchStore, type StoreKind } from "./bench-store.js";
 import { schedule } from "./schedule.js";
 

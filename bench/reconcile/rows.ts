@@ -1,4 +1,4 @@
-import { atMost, type Bar } from "../client/bar.js";
+import { atMost, type Bar } from "../support/bar.js";
 import { median } from "../support/rounds.js";
 import { FollowedAccount } from "./account.js";
 import type { StoreKind } from "./bench-store.js";

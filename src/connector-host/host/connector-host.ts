@@ -1,10 +1,8 @@
 import { setMaxListeners } from "node:events";
 import type { AuthorizationStart, DisconnectResult, FlowRow, Login } from "../../auth-projection/index.js";
 import type { ReconcileEvents } from "../../reconcile/index.js";
-import { scopeKindOf } from "../catalog/index.js";
 import type {
   AgentCounts,
-  Binding,
   BindingRequest,
   BoundAgent,
   DurableAgent,
@@ -14,14 +12,12 @@ import type {
 } from "../local-server/index.js";
 import type { StorageIssue } from "../registration/index.js";
 import { AccountAuthorizations, type AuthorizeConnectorOptions } from "./account-authorizations.js";
-import { accountScope, DEVICE_SCOPE, kindOfScope } from "./account-scope.js";
-import { reachedScopes } from "./bound-scopes.js";
+import { accountScope, DEVICE_SCOPE } from "./account-scope.js";
 import { CloseBound, type CloseOptions, resolveCloseOptions } from "./close-bound.js";
 import type { ConnectorAdmin } from "./connector-admin.js";
 import type { ConnectorStatus } from "./connector-status.js";
 import { noControlPlane } from "./control-plane.js";
 import { createAdmin } from "./create-admin.js";
-import { durableRows } from "./durable-rows.js";
 import { hostClosed, noAccount } from "./host-errors.js";
 import { type ConnectorHostOptions, resolveConnectorHostOptions } from "./host-options.js";
 import { HostParts } from "./host-parts.js";
@@ -30,7 +26,7 @@ import { loadCatalog } from "./load-catalog.js";
 import type { PublicationListener } from "./publication-feed.js";
 import type { PublicationGates } from "./publication-gates.js";
 import { reportDeclared } from "./report-declared.js";
-import { type ServedAgents, serveAgents } from "./serve-agents.js";
+import { serveAgents } from "./serve-agents.js";
 import { shutDown } from "./shut-down.js";
 import { startSession } from "./start-session.js";
 import type { StatusListener } from "./status-feed.js";
@@ -95,7 +91,7 @@ export class ConnectorHost {
       const { catalog, rules, issues } = await loadCatalog(config, store);
       reportDeclared(config.declared, issues, config.logger);
       host = new ConnectorHost(new HostParts(config, store, catalog, rules), issues);
-      const server = await host.#serve();
+      const server = await serveAgents(host.#parts);
       host.#server = server;
       host.#parts.onRelisted = (connectorKey) => server.invalidate(connectorKey);
       host.#beginDevice();
@@ -324,35 +320,6 @@ export class ConnectorHost {
     routes.fenceAll(DEVICE_SCOPE);
     gates.end(DEVICE_SCOPE);
     status.feed.close();
-  }
-
-  #serve(): Promise<ServedAgents> {
-    const { catalog, config, controller, device, faults, omissions, routes, statuses, store } = this.#parts;
-    const { permissions, rules } = this.#parts;
-    return serveAgents({
-      catalog,
-      config,
-      routes,
-      statuses,
-      omissions,
-      permissions,
-      rules,
-      durableBindings: durableRows({ store, clock: config.wallClock, logger: config.logger }),
-      scopesOf: (binding) => this.#scopesOf(binding),
-      wake: (scopes, key) => {
-        const entry = catalog.get(key);
-        const kind = entry && scopeKindOf(entry);
-        for (const scope of scopes) if (kindOfScope(scope) === kind) controller.probe(scope, [key]);
-      },
-      onFailure(route, error) {
-        if (route.scope === DEVICE_SCOPE) device.onRequest(route, error);
-        else faults.onRequest(route, error);
-      },
-    });
-  }
-
-  #scopesOf(binding: Binding): readonly string[] {
-    return reachedScopes(binding, this.#parts.logins.current);
   }
 }
 

@@ -1,34 +1,12 @@
 import { AggregatedDirectory, type ConnectorTraits, type Reach } from "../aggregation/index.js";
-import { createLocalServer, type Binding, type DurableBindingRows, type LocalServer } from "../local-server/index.js";
-import type { CatalogEntry, ConnectorCatalog } from "../catalog/index.js";
-import type { RemoteMcpClient } from "../factories/index.js";
-import type { Permissions } from "../permissions/index.js";
-import type { Route, RouteTable } from "../routes/index.js";
-import { followedScopes } from "./bound-scopes.js";
+import { type CatalogEntry, scopeKindOf } from "../catalog/index.js";
+import { createLocalServer, type LocalServer } from "../local-server/index.js";
+import { DEVICE_SCOPE, kindOfScope } from "./account-scope.js";
+import { followedScopes, reachedScopes } from "./bound-scopes.js";
 import { describeTraits } from "./describe-traits.js";
+import { durableRows } from "./durable-rows.js";
 import { followNamespaces } from "./following-namespaces.js";
-import type { ConnectorHostConfig } from "./host-options.js";
-import type { RuleBook } from "./rule-book.js";
-import type { ListOmissions } from "./list-omissions.js";
-import type { StatusReader } from "./status-reader.js";
-
-/** What agents are served from. */
-export interface ServedParts {
-  readonly catalog: ConnectorCatalog;
-  readonly config: ConnectorHostConfig;
-  readonly routes: RouteTable<RemoteMcpClient>;
-  readonly statuses: StatusReader;
-  readonly omissions: ListOmissions;
-  readonly permissions: Permissions;
-  readonly rules: Pick<RuleBook, "onChange">;
-  readonly durableBindings: DurableBindingRows;
-  /** The scopes whose routes an agent sees. */
-  readonly scopesOf: (binding: Binding) => readonly string[];
-  /** A call needs a connector that has no route. */
-  readonly wake: (scopes: readonly string[], key: string) => void;
-  /** A list or a call over a route failed. */
-  readonly onFailure: (route: Route<RemoteMcpClient>, error: unknown) => void;
-}
+import type { HostParts } from "./host-parts.js";
 
 /** The local server, and what the lists that it serves are made from. */
 export interface ServedAgents extends LocalServer {
@@ -36,20 +14,22 @@ export interface ServedAgents extends LocalServer {
   invalidate(connectorKey: string): void;
 }
 
-/** Starts the local server on a host's routes. Rejects with `listen_failed` when the port is taken. */
-export async function serveAgents({
-  catalog,
-  config,
-  routes,
-  statuses,
-  omissions,
-  permissions,
-  rules,
-  durableBindings,
-  scopesOf,
-  wake,
-  onFailure,
-}: ServedParts): Promise<ServedAgents> {
+/** Starts the local server of a host. Rejects with `listen_failed` when the port is taken. */
+export async function serveAgents(parts: HostParts): Promise<ServedAgents> {
+  const {
+    catalog,
+    config,
+    controller,
+    device,
+    faults,
+    logins,
+    omissions,
+    permissions,
+    routes,
+    rules,
+    statuses,
+    store,
+  } = parts;
   const { clock, listBudgetMs, localServer, logger, maxListBytes, naming, random, wakeBudgetMs, contracts } = config;
   const namespaces = followNamespaces({ catalog, naming, logger });
   // Asked at every call: an entry never changes.
@@ -88,13 +68,20 @@ export async function serveAgents({
     reach: {
       access: permissions,
       admitsEntry: (connectorKey, name) => permissions.admitsEntry(connectorKey, name),
-      scopesOf,
+      scopesOf: (binding) => reachedScopes(binding, logins.current),
       followedBy: followedScopes,
       describe,
       missing: (scopes) => statuses.missing(scopes),
       missingOne: (scopes, key) => statuses.missingOne(scopes, key),
-      wake,
-      onFailure,
+      wake(scopes, key) {
+        const entry = catalog.get(key);
+        const kind = entry && scopeKindOf(entry);
+        for (const scope of scopes) if (kindOfScope(scope) === kind) controller.probe(scope, [key]);
+      },
+      onFailure(route, error) {
+        if (route.scope === DEVICE_SCOPE) device.onRequest(route, error);
+        else faults.onRequest(route, error);
+      },
       onEntryDiagnostics,
       onNameDiagnostics,
       onOmission,
@@ -104,6 +91,7 @@ export async function serveAgents({
     if (!isListedAlike) directory.onPermissionChange(connectorKey);
   });
   const onFault = (error: unknown): void => logger.error("A fault while serving an agent.", { error });
+  const durableBindings = durableRows({ store, clock: config.wallClock, logger });
   try {
     const server = await createLocalServer({ onFault, ...localServer, directory, clock, durableBindings });
     directory.listenFor(server.listeners);

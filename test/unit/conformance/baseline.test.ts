@@ -30,7 +30,7 @@ describe("the baseline of server scenarios", () => {
 describe("the folder of a server scenario", () => {
   it("names the scenario, whatever hyphens that has", () => {
     const stamp = "2026-12-01T05-12-50-878Z";
-    expect(serverScenarioOf(`/tmp/x/server-server-sse-polling-${stamp}`)).toBe("server-sse-polling");
+    expect(serverScenarioOf(`results/server-server-sse-polling-${stamp}`)).toBe("server-sse-polling");
     expect(serverScenarioOf(`server-sep-2164-resource-not-found-${stamp}`)).toBe("sep-2164-resource-not-found");
     expect(serverScenarioOf(`tools_call-${stamp}`)).toBeUndefined();
   });
