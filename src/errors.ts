@@ -119,6 +119,18 @@ export interface ErrorDetails {
   not_permitted: { readonly connectorKey: string };
   /** Each call of the tool needs an approval, and nobody is there to give one. */
   approval_required: { readonly connectorKey: string };
+  /** A call was not approved: a person refused it, nobody decided in time, or what it was to be approved for is not there any more. */
+  approval_denied: { readonly connectorKey: string; readonly reason: "denied" | "expired" | "withdrawn" };
+  /**
+   * A request was made again with a state that it can't go on with. `unknown`: it is none of this host's; `mismatch`: it was given for
+   * another request or to another agent; `used`: something went on with it already; `expired`: it is too old; `restarted`: the process
+   * that knew it is gone. By its `delivery` it says whether what it would have gone on with may have acted.
+   */
+  continuation_refused: { readonly reason: "unknown" | "mismatch" | "used" | "expired" | "restarted" };
+  /** What is about to be sent could not be written down, so that it was not sent. */
+  journal_unavailable: { readonly reason: string };
+  /** The action needs a person at a terminal, and none is there. */
+  terminal_required: { readonly action: string };
   /** No prompt in reach has this name. */
   unknown_prompt: { readonly prompt: string };
   /** Several connectors own a resource of this URI. Choose one of them. */

@@ -20,6 +20,7 @@ import type {
   ListResourceTemplatesResult,
   ListToolsResult,
   Prompt,
+  RawJson,
   ReadResourceResult,
   RequestOptions,
   Resource,
@@ -44,6 +45,22 @@ export interface McpCallOptions extends RequestOptions, DeadlineOptions {
   readonly logLevel?: string | undefined;
   /** Told how the call ended, with the verdict that `deliveryOf` gives: once, also for an abort. */
   readonly onSettled?: SettledListener | undefined;
+  /** Capabilities declared to a modern server with this request, beside the client's own. A legacy one was told them all at its beginning. */
+  readonly capabilities?: JsonObject | undefined;
+  /**
+   * What happens when a modern server asks for input: the client's handlers answer (default), or the call resolves to the result
+   * that asks, and the caller makes it again with `inputResponses` and `requestState`. A legacy server asks whoever it was told of.
+   */
+  readonly input?: "handlers" | "return" | undefined;
+  /** Answers to what a modern server asked for, by its keys. To a legacy server such a call is not sent (`unsupported`). */
+  readonly inputResponses?: JsonObject | RawJson | undefined;
+  /** The `requestState` of the result that asked, exactly. To a legacy server such a call is not sent (`unsupported`). */
+  readonly requestState?: string | undefined;
+  /**
+   * Whether the call is made again where that is safe: after a connection that could not be made, or headers that a server refused
+   * before it did anything (default, `safe`); `never`: not even then.
+   */
+  readonly repeats?: "safe" | "never" | undefined;
 }
 
 export interface McpToolCallOptions extends McpCallOptions {

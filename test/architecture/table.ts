@@ -110,7 +110,7 @@ export const TABLE: Readonly<Record<string, FolderRule>> = {
   "connector-host/routes": { imports: [...ROOTS, "transport"], typesOf: ["protocol"], packages: [], internal: true },
   "connector-host/factories": {
     imports: [...BASE, "modern-client", "connector-host/release"],
-    typesOf: ["connect"],
+    typesOf: ["connect", "protocol/input"],
     packages: [],
     internal: true,
   },
@@ -141,6 +141,7 @@ export const TABLE: Readonly<Record<string, FolderRule>> = {
   },
   "connector-host/local-server": {
     imports: [...BASE, "serving", "connector-host/local-server/sessions"],
+    typesOf: ["protocol/input"],
     packages: [],
     internal: true,
   },
@@ -159,9 +160,17 @@ export const TABLE: Readonly<Record<string, FolderRule>> = {
       "connector-host/factories",
       "connector-host/local-server",
       "connector-host/naming",
+      "connector-host/rounds",
       "connector-host/routes",
     ],
-    typesOf: ["protocol/json-schema"],
+    typesOf: ["connect", "protocol/input", "protocol/json-schema"],
+    packages: [],
+    internal: true,
+  },
+  // What is asked in the midst of a call, and what goes on with its answers.
+  "connector-host/rounds": {
+    imports: [...BASE],
+    typesOf: ["protocol/input", "connector-host/local-server"],
     packages: [],
     internal: true,
   },

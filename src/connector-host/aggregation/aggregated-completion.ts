@@ -4,13 +4,14 @@ import type { Binding, CompletionRequest } from "../local-server/index.js";
 import type { Route } from "../routes/index.js";
 import type { AggregatedPrompts } from "./aggregated-prompts.js";
 import { notFound, type ResourceOwners } from "./resource-owners.js";
-import type { RouteAnswer, RouteCaller } from "./route-caller.js";
+import type { AskingCaller } from "./asking-caller.js";
+import type { RouteAnswer } from "./route-caller.js";
 import type { RouteFinder } from "./route-finder.js";
 import { sentAfter } from "./sent-after.js";
 
 export interface AggregatedCompletionParts {
   readonly finder: RouteFinder;
-  readonly caller: RouteCaller;
+  readonly caller: AskingCaller;
   readonly prompts: AggregatedPrompts;
   readonly owners: ResourceOwners;
 }
@@ -18,6 +19,8 @@ export interface AggregatedCompletionParts {
 /** What is completed, as its own server knows it. */
 interface NativeCompletion {
   readonly route: Route<RemoteMcpClient>;
+  /** Of the prompt, or the template's URI. */
+  readonly nativeName: string;
   readonly ref: JsonObject;
   readonly context: CompletionContext | undefined;
 }
@@ -32,10 +35,14 @@ export class AggregatedCompletion {
 
   /** Rejects as the reference's own `get` or `read` does. */
   complete(binding: Binding, request: CompletionRequest): Promise<RouteAnswer> {
-    return sentAfter(this.#resolve(binding, request), ({ route, ref, context }) =>
-      this.#parts.caller.call(route, request, (client, options) =>
-        client.complete({ ref, argument: request.argument, context }, options),
-      ),
+    const exposedName = request.ref.type === "ref/prompt" ? request.ref.name : request.ref.uri;
+    return sentAfter(this.#resolve(binding, request), ({ route, nativeName, ref, context }) =>
+      this.#parts.caller.call({
+        route,
+        request,
+        subject: { kind: "completion", nativeName, exposedName, argumentsText: undefined, binding },
+        make: (client, options) => client.complete({ ref, argument: request.argument, context }, options),
+      }),
     );
   }
 
@@ -45,13 +52,13 @@ export class AggregatedCompletion {
     const context = contextOf(request.context);
     if (ref.type === "ref/prompt") {
       const { route, nativeName } = await prompts.find(binding, ref.name, signal);
-      return { route, ref: { type: ref.type, name: nativeName }, context };
+      return { route, nativeName, ref: { type: ref.type, name: nativeName }, context };
     }
     const { uri } = ref;
     const { scope, connectorKey } = await owners.findTemplate(binding, uri, request);
     const route = await finder.find([scope], connectorKey, signal);
     if (route === undefined) throw notFound(uri, [connectorKey]);
-    return { route, ref: { type: ref.type, uri }, context };
+    return { route, nativeName: uri, ref: { type: ref.type, uri }, context };
   }
 }
 

@@ -16,6 +16,7 @@ import { AggregatedEntries } from "./aggregated-entries.js";
 import { AggregatedTools, connectorOf, type FoundTool } from "./aggregated-tools.js";
 import type { ListeningAgents } from "./list-news.js";
 import type { AggregatedDirectoryOptions, ConnectorTraits } from "./ports.js";
+import { AskingCaller } from "./asking-caller.js";
 import { RouteCaller } from "./route-caller.js";
 import { RouteFinder } from "./route-finder.js";
 import { ToolViews } from "./tool-views.js";
@@ -37,7 +38,7 @@ export class AggregatedDirectory implements ToolDirectory {
     const unknown: ConnectorTraits = { capabilities: ["tools"], listing: "live", contracts };
     const traitsOf = (connectorKey: string): ConnectorTraits => reach.describe?.(connectorKey) ?? unknown;
     const finder = new RouteFinder(options);
-    const caller = new RouteCaller(options);
+    const caller = new AskingCaller(new RouteCaller(options));
     const isCovered = (route: Route<RemoteMcpClient>): boolean => this.#upstream.covers(route, "tools");
     this.#views = new ToolViews({ ...options, traitsOf, isCovered });
     this.#upstream = new UpstreamListening({
@@ -73,7 +74,7 @@ export class AggregatedDirectory implements ToolDirectory {
   }
 
   call(binding: Binding, resolved: ResolvedTool, call: ToolCall): Promise<UpstreamAnswer> {
-    return this.#entries.noting(binding, this.#tools.call(resolved, call), connectorOf(resolved));
+    return this.#entries.noting(binding, this.#tools.call(binding, resolved, call), connectorOf(resolved));
   }
 
   get prompts(): PromptDirectory {

@@ -18,7 +18,8 @@ import type { ListeningAgents } from "./list-news.js";
 import { isOpenFor, type OptInCapability } from "./open-connectors.js";
 import type { AggregatedDirectoryOptions } from "./ports.js";
 import { ResourceOwners } from "./resource-owners.js";
-import type { RouteAnswer, RouteCaller } from "./route-caller.js";
+import type { AskingCaller } from "./asking-caller.js";
+import type { RouteAnswer } from "./route-caller.js";
 import type { RouteFinder } from "./route-finder.js";
 
 /** News of one list, whatever its entries are. */
@@ -33,7 +34,7 @@ export class AggregatedEntries {
   readonly #completion: AggregatedCompletion;
   readonly #news: Readonly<Record<OptInCapability, readonly News[]>>;
 
-  constructor(options: AggregatedDirectoryOptions, finder: RouteFinder, caller: RouteCaller) {
+  constructor(options: AggregatedDirectoryOptions, finder: RouteFinder, caller: AskingCaller) {
     this.#options = options;
     const prompts: EntryLister<Prompt> = new EntryLister(options, { list: PROMPTS, capability: "prompts" }, (route) =>
       promptNews.hasListed(route),

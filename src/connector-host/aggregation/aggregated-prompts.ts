@@ -8,7 +8,8 @@ import type { Route } from "../routes/index.js";
 import type { EntriesOfRoute, EntryLister, ListedByAll } from "./entry-lister.js";
 import { isOpenFor } from "./open-connectors.js";
 import type { AggregatedDirectoryOptions } from "./ports.js";
-import type { RouteAnswer, RouteCaller } from "./route-caller.js";
+import type { AskingCaller } from "./asking-caller.js";
+import type { RouteAnswer } from "./route-caller.js";
 import type { RouteFinder } from "./route-finder.js";
 import { sentAfter } from "./sent-after.js";
 
@@ -16,6 +17,7 @@ import { sentAfter } from "./sent-after.js";
 export interface FoundPrompt {
   readonly route: Route<RemoteMcpClient>;
   readonly nativeName: string;
+  readonly exposedName: string;
 }
 
 interface NamablePrompt extends ToolIdentity {
@@ -25,7 +27,7 @@ interface NamablePrompt extends ToolIdentity {
 export interface AggregatedPromptsParts {
   readonly options: AggregatedDirectoryOptions;
   readonly finder: RouteFinder;
-  readonly caller: RouteCaller;
+  readonly caller: AskingCaller;
   readonly lister: EntryLister<Prompt>;
   /** A binding asks for its list. The returned function is told what it is given. */
   readonly giving: (binding: Binding) => (listed: ListedByAll) => void;
@@ -58,15 +60,22 @@ export class AggregatedPrompts implements PromptDirectory {
     return sentAfter(finding, (found) => this.#getFrom(binding, found, request));
   }
 
-  async #getFrom(binding: Binding, { route, nativeName }: FoundPrompt, request: PromptRequest): Promise<RouteAnswer> {
+  async #getFrom(
+    binding: Binding,
+    { route, nativeName, exposedName }: FoundPrompt,
+    request: PromptRequest,
+  ): Promise<RouteAnswer> {
     const { argumentsText } = request;
     const params = {
       name: nativeName,
       arguments: argumentsText === undefined ? undefined : new RawJson(argumentsText),
     };
-    const answer = await this.#parts.caller.call(route, request, (client, options) =>
-      client.getPrompt(params, options),
-    );
+    const answer = await this.#parts.caller.call({
+      route,
+      request,
+      subject: { kind: "prompt", nativeName, exposedName, argumentsText, binding },
+      make: (client, options) => client.getPrompt(params, options),
+    });
     this.#parts.onResult(binding, answer);
     return answer;
   }
@@ -87,7 +96,7 @@ export class AggregatedPrompts implements PromptDirectory {
       this.#nativeName(exposedName, await lister.listOne(route, signal));
     if (nativeName === undefined) throw unknownPrompt(exposedName);
     if (!lister.admits(connectorKey, nativeName)) throw notPermitted(connectorKey);
-    return { route, nativeName };
+    return { route, nativeName, exposedName };
   }
 
   #namable(connectorKey: string, { definitions, duplicates }: EntriesOfRoute): readonly NamablePrompt[] {

@@ -11,14 +11,15 @@ import { isAdmitted } from "./open-connectors.js";
 import type { AggregatedDirectoryOptions, Reach } from "./ports.js";
 import { ResourceFeeds } from "./resource-feeds.js";
 import { notFound, type OwnerQuestion, type ResourceOwners } from "./resource-owners.js";
-import type { RouteAnswer, RouteCaller } from "./route-caller.js";
+import type { AskingCaller } from "./asking-caller.js";
+import type { RouteAnswer } from "./route-caller.js";
 import type { RouteFinder } from "./route-finder.js";
 import { sentAfter } from "./sent-after.js";
 
 export interface AggregatedResourcesParts {
   readonly options: AggregatedDirectoryOptions;
   readonly finder: RouteFinder;
-  readonly caller: RouteCaller;
+  readonly caller: AskingCaller;
   readonly owners: ResourceOwners;
   /** A binding asks for its list of resources, or templates. The returned function is told what it is given. */
   readonly giving: (binding: Binding) => (listed: ListedByAll) => void;
@@ -56,7 +57,12 @@ export class AggregatedResources implements ResourceDirectory {
     const { caller, owners } = this.#parts;
     return sentAfter(this.#routeOf(binding, uri, request), async (route) => {
       try {
-        const answer = await caller.call(route, request, (client, options) => client.readResource({ uri }, options));
+        const answer = await caller.call({
+          route,
+          request,
+          subject: { kind: "resource", nativeName: uri, exposedName: uri, argumentsText: undefined, binding },
+          make: (client, options) => client.readResource({ uri }, options),
+        });
         owners.noteResult(binding, answer);
         return answer;
       } catch (error) {

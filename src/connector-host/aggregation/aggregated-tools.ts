@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { isRemoteConnectorError, RemoteConnectorError } from "../../errors.js";
 import { RawJson, RpcCode, type ToolContract } from "../../protocol/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
@@ -5,8 +6,10 @@ import type { Binding, ResolvedTool, ToolCall, ToolListing } from "../local-serv
 import type { NamedPlace } from "../naming/index.js";
 import type { AdmissionPins, Route } from "../routes/index.js";
 import { joinInstructions } from "./join-instructions.js";
-import type { AggregatedDirectoryOptions } from "./ports.js";
-import type { RouteAnswer, RouteCaller } from "./route-caller.js";
+import type { AggregatedDirectoryOptions, CallSubject } from "./ports.js";
+import type { AskingCaller } from "./asking-caller.js";
+import { askingAnswer, sealedAnswer, withInput } from "./asking-answers.js";
+import type { RouteAnswer } from "./route-caller.js";
 import type { RouteFinder } from "./route-finder.js";
 import type { CallableTool } from "./route-listings.js";
 import type { ToolViews } from "./tool-views.js";
@@ -16,15 +19,18 @@ import type { UpstreamListening } from "./upstream-listening.js";
 export interface FoundTool extends ResolvedTool {
   readonly route: Route<RemoteMcpClient>;
   readonly nativeName: string;
+  readonly exposedName: string;
   readonly contract: ToolContract;
   /** What must still hold when it is called. */
   readonly pins: AdmissionPins | undefined;
+  /** `ask`: it is called once that was approved. */
+  readonly permission: "allow" | "ask";
 }
 
 export interface AggregatedToolsParts {
   readonly options: AggregatedDirectoryOptions;
   readonly finder: RouteFinder;
-  readonly caller: RouteCaller;
+  readonly caller: AskingCaller;
   readonly views: ToolViews;
   readonly upstream: UpstreamListening;
 }
@@ -49,7 +55,9 @@ export class AggregatedTools {
     const route = finder.current(options.reach.scopesOf(binding), connectorKey);
     const tool = route && views.callable(route, exposedName);
     if (route === undefined || tool === undefined) return undefined;
-    return this.#refusal(connectorKey, tool.nativeName) === undefined ? this.#found(route, tool) : undefined;
+    return this.#refusal(binding, connectorKey, tool.nativeName) === undefined
+      ? this.#found(route, exposedName, tool)
+      : undefined;
   }
 
   /**
@@ -65,27 +73,73 @@ export class AggregatedTools {
     const known = route && views.callable(route, exposedName);
     const refusal =
       known === undefined
-        ? this.#refusalByName(place, exposedName, route)
-        : this.#refusal(place.connectorKey, known.nativeName);
+        ? this.#refusalByName(binding, place, exposedName, route)
+        : this.#refusal(binding, place.connectorKey, known.nativeName);
     if (refusal !== undefined) return Promise.reject(refusal);
-    if (route !== undefined && known !== undefined) return Promise.resolve(this.#found(route, known));
-    return this.#search(scopes, place.connectorKey, exposedName, signal);
+    if (route !== undefined && known !== undefined) return Promise.resolve(this.#found(route, exposedName, known));
+    return this.#search(binding, place.connectorKey, exposedName, signal);
   }
 
-  /** `resolved` is what `resolve` gave. Rejects as {@link RouteCaller.call} does. */
-  async call(resolved: ResolvedTool, call: ToolCall): Promise<RouteAnswer> {
+  /**
+   * `resolved` is what `resolve` gave. Rejects as {@link AskingCaller.call} does, and, before anything is sent, as {@link ApprovalGate.pass}
+   * does for a tool whose calls need an approval.
+   */
+  async call(binding: Binding, resolved: ResolvedTool, call: ToolCall): Promise<RouteAnswer> {
     if (!isFoundTool(resolved)) throw unknownTool("");
+    const subject: CallSubject = {
+      kind: "tool",
+      nativeName: resolved.nativeName,
+      exposedName: resolved.exposedName,
+      argumentsText: call.argumentsText,
+      binding,
+    };
+    const isDecided = resolved.permission === "allow" || this.#parts.caller.isHeld(call);
+    if (isDecided) return this.#make(resolved, call, subject);
+    return this.#makeApproved(binding, resolved, call, subject);
+  }
+
+  /** Everything that was checked before somebody was asked is checked again: it may be another by now. */
+  async #makeApproved(binding: Binding, tool: FoundTool, call: ToolCall, subject: CallSubject): Promise<RouteAnswer> {
+    const { approvals } = this.#parts.options;
+    const { route, contract } = tool;
+    const { connectorKey } = route;
+    if (approvals === undefined) throw approvalRequired(connectorKey);
+    const contractDigest = digestOf(contract);
+    const verdict = await approvals.pass({
+      subject,
+      binding,
+      connectorKey,
+      connectionId: route.connectionId,
+      generation: route.generation,
+      contractDigest,
+      call,
+    });
+    if (verdict.kind === "asks") return askingAnswer(verdict.raw, route);
+    const now = await this.resolve(binding, tool.exposedName, call.signal);
+    const isSame = isFoundTool(now) && now.nativeName === tool.nativeName && digestOf(now.contract) === contractDigest;
+    if (!isSame || now.route.connectionId !== route.connectionId) throw notApprovedAnyMore(connectorKey);
+    const { continuation } = verdict;
+    const input = call.input && { ...call.input, continuation };
+    // Not by a spread of the call: its members are those of a class.
+    const approved: ToolCall = withInput(call, input);
+    const answer = await this.#make(now, approved, subject);
+    return answer.resultType === "input_required" ? sealedAnswer(answer, (state) => verdict.sealState(state)) : answer;
+  }
+
+  async #make(tool: FoundTool, call: ToolCall, subject: CallSubject): Promise<RouteAnswer> {
     const { caller, upstream, views } = this.#parts;
-    const { nativeName, contract, pins, route } = resolved;
+    const { nativeName, contract, pins, route } = tool;
     const { argumentsText } = call;
     const args = argumentsText === undefined ? undefined : new RawJson(argumentsText, call.args);
     upstream.onCall(route);
     let sendings = 0;
     try {
-      const answer = await caller.call(
+      const answer = await caller.call({
         route,
-        call,
-        (client, options) => {
+        request: call,
+        subject,
+        pins,
+        make(client, options) {
           const { admit } = options;
           sendings = 0;
           return client.callTool(
@@ -99,6 +153,10 @@ export class AggregatedTools {
               logLevel: options.logLevel,
               onProgress: options.onProgress,
               onNotification: options.onNotification,
+              capabilities: options.capabilities,
+              input: options.input,
+              inputResponses: options.inputResponses,
+              requestState: options.requestState,
               contract,
               // Whoever called the tool judges its output: it travels on as it came.
               outputCheck: "off",
@@ -109,8 +167,7 @@ export class AggregatedTools {
             },
           );
         },
-        pins,
-      );
+      });
       // It was refused for its headers, and made again with others: the contract is not the one that was listed.
       if (sendings > 1) views.mayHaveChanged(answer.route);
       return answer;
@@ -129,15 +186,21 @@ export class AggregatedTools {
   }
 
   /** Why a tool may not be called now, by its own name. Annotations of its server never count. */
-  #refusal(connectorKey: string, nativeName: string): RemoteConnectorError | undefined {
-    const { access } = this.#parts.options.reach;
-    const permission = access === undefined ? "allow" : access.ofTool(connectorKey, nativeName);
+  #refusal(binding: Binding, connectorKey: string, nativeName: string): RemoteConnectorError | undefined {
+    const permission = this.#permission(connectorKey, nativeName);
     if (permission === "allow") return undefined;
-    return permission === "off" ? notPermitted(connectorKey) : approvalRequired(connectorKey);
+    if (permission === "off") return notPermitted(connectorKey);
+    return this.#parts.options.approvals?.isOpenTo(binding) === true ? undefined : approvalRequired(connectorKey);
+  }
+
+  #permission(connectorKey: string, nativeName: string): "off" | "ask" | "allow" {
+    const { access } = this.#parts.options.reach;
+    return access === undefined ? "allow" : access.ofTool(connectorKey, nativeName);
   }
 
   /** Why whatever has this exposed name may not be called, as far as that can be told without asking its server. */
   #refusalByName(
+    binding: Binding,
     { connectorKey, rest }: NamedPlace,
     exposedName: string,
     route: Route<RemoteMcpClient> | undefined,
@@ -146,35 +209,33 @@ export class AggregatedTools {
     const { access } = options.reach;
     if (access === undefined) return undefined;
     const listed = route && views.nativeName(route, exposedName);
-    if (listed !== undefined) return this.#refusal(connectorKey, listed);
+    if (listed !== undefined) return this.#refusal(binding, connectorKey, listed);
     const isNative = options.namespaces.policy.exposedName(connectorKey, rest) === exposedName;
-    if (isNative) return this.#refusal(connectorKey, rest);
+    if (isNative) return this.#refusal(binding, connectorKey, rest);
     return access.mayHoldTools(connectorKey) ? undefined : notPermitted(connectorKey);
   }
 
   /** What was permitted before its server was asked may be refused by now. */
-  #permitted(route: Route<RemoteMcpClient>, tool: CallableTool): FoundTool {
-    const refusal = this.#refusal(route.connectorKey, tool.nativeName);
+  #permitted(binding: Binding, route: Route<RemoteMcpClient>, exposedName: string, tool: CallableTool): FoundTool {
+    const refusal = this.#refusal(binding, route.connectorKey, tool.nativeName);
     if (refusal !== undefined) throw refusal;
-    return this.#found(route, tool);
+    return this.#found(route, exposedName, tool);
   }
 
-  #found(route: Route<RemoteMcpClient>, { nativeName, contract }: CallableTool): FoundTool {
-    return { route, nativeName, contract, pins: this.#parts.options.reach.access?.pins(route.connectorKey) };
+  #found(route: Route<RemoteMcpClient>, exposedName: string, { nativeName, contract }: CallableTool): FoundTool {
+    const { connectorKey } = route;
+    const permission = this.#permission(connectorKey, nativeName) === "allow" ? "allow" : "ask";
+    const pins = this.#parts.options.reach.access?.pins(connectorKey);
+    return { route, nativeName, exposedName, contract, pins, permission };
   }
 
-  async #search(
-    scopes: readonly string[],
-    connectorKey: string,
-    exposedName: string,
-    signal: AbortSignal,
-  ): Promise<FoundTool> {
-    const { finder, views } = this.#parts;
-    const route = await finder.find(scopes, connectorKey, signal);
+  async #search(binding: Binding, connectorKey: string, exposedName: string, signal: AbortSignal): Promise<FoundTool> {
+    const { finder, options, views } = this.#parts;
+    const route = await finder.find(options.reach.scopesOf(binding), connectorKey, signal);
     if (route === undefined) throw unknownTool(exposedName);
     const tool = views.callable(route, exposedName) ?? (await views.find(route, exposedName, signal));
     if (tool === undefined) throw unknownTool(exposedName);
-    return this.#permitted(route, tool);
+    return this.#permitted(binding, route, exposedName, tool);
   }
 }
 
@@ -185,6 +246,18 @@ export function connectorOf(tool: ResolvedTool): string {
 
 function isFoundTool(tool: ResolvedTool): tool is FoundTool {
   return "route" in tool && "nativeName" in tool;
+}
+
+/** Of what a call is made by. */
+function digestOf(contract: ToolContract): string {
+  return createHash("sha256").update(JSON.stringify(contract), "utf8").digest("base64url");
+}
+
+function notApprovedAnyMore(connectorKey: string): RemoteConnectorError<"approval_denied"> {
+  return new RemoteConnectorError("approval_denied", {
+    message: `What was approved of ${connectorKey} is not what would be called now.`,
+    details: { connectorKey, reason: "withdrawn" },
+  });
 }
 
 function notPermitted(connectorKey: string): RemoteConnectorError<"not_permitted"> {

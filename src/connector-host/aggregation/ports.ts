@@ -2,7 +2,8 @@ import type { Diagnostic } from "../../protocol/index.js";
 import type { SchemaCheck } from "../../protocol/json-schema/index.js";
 import type { Clock } from "../../transport/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
-import type { Binding } from "../local-server/index.js";
+import type { Delivery } from "../../errors.js";
+import type { Binding, Continuation, ForwardedRequest } from "../local-server/index.js";
 import type { NameDiagnostic, NamespaceTable, ToolIdentity } from "../naming/index.js";
 import type { AdmissionPins, Route, RouteTable } from "../routes/index.js";
 
@@ -87,6 +88,93 @@ export interface Reach {
   onNameDiagnostics?(connectorKey: string, diagnostics: readonly ListDiagnostic[]): void;
 }
 
+/** What a request is about: approvals, held calls and the journal know it by this. */
+export interface CallSubject {
+  readonly kind: "tool" | "prompt" | "resource" | "completion";
+  /** The name that its server has for it; of a resource, its URI. */
+  readonly nativeName: string;
+  /** The name that the agent knows it by. */
+  readonly exposedName: string;
+  /** The arguments as they travel: the text of a JSON object. */
+  readonly argumentsText: string | undefined;
+  /** Whose request it is; `undefined`: a person's own test call. */
+  readonly binding: Binding | undefined;
+}
+
+/** A request that is about to be made, for the journal. */
+export interface JournalEntry {
+  readonly subject: CallSubject;
+  readonly connectorKey: string;
+  readonly scope: string;
+  /** Of the route. */
+  readonly generation: number;
+}
+
+/** How a journaled request ended. `delivery` is the verdict of its last attempt. */
+export type JournalEnd =
+  | {
+      readonly kind: "result";
+      readonly raw: Uint8Array;
+      readonly resultType: string | undefined;
+      readonly isError: boolean;
+    }
+  /** `code`: of the error; `undefined` for what is no error of this package. */
+  | { readonly kind: "failure"; readonly delivery: Delivery; readonly code: string | undefined };
+
+/** Where requests are written down before they are sent. */
+export interface CallJournal {
+  /**
+   * Writes that a request is about to be sent. Resolves once that survives a kill of the process, and rejects with
+   * `journal_unavailable` (`not_sent`) when it can't be written and nothing may be sent without it.
+   */
+  begin(entry: JournalEntry): Promise<JournaledCall>;
+}
+
+/** One request that was written down. */
+export interface JournaledCall {
+  /**
+   * Called for each attempt in the last step before it is sent: from the second one on, there is a row for it when this returns. A
+   * reason refuses it. Synchronous.
+   */
+  admit(): string | undefined;
+  /** What became of it. Called once. */
+  end(end: JournalEnd): void;
+}
+
+/** A call of a tool whose permission is `ask`. */
+export interface ApprovalQuestion {
+  readonly subject: CallSubject;
+  readonly binding: Binding;
+  readonly connectorKey: string;
+  /** The account's connection that the route is for; `undefined` for a connector that needs none. */
+  readonly connectionId: string | undefined;
+  /** Of the route. */
+  readonly generation: number;
+  /** The same for contracts that a person would have to judge alike. */
+  readonly contractDigest: string;
+  readonly call: ForwardedRequest;
+}
+
+/** What came of asking. A refusal is an error: `approval_required` or `approval_denied` (both `not_sent`). */
+export type ApprovalVerdict =
+  | {
+      readonly kind: "approved";
+      /** What the approved call goes on with at its server: a later round of one that was approved before. */
+      readonly continuation: Continuation | undefined;
+      /** Makes what the server wants to hear again of a state that only this call's later rounds can show. `undefined`: it wants nothing. */
+      sealState(state: string | undefined): string;
+    }
+  /** The agent is asked by this result of the type `input_required`. Nothing was sent. */
+  | { readonly kind: "asks"; readonly raw: Uint8Array };
+
+/** Who decides on calls that ask. */
+export interface ApprovalGate {
+  /** Whether anybody is there who could approve a call of the binding. */
+  isOpenTo(binding: Binding): boolean;
+  /** Rejects with `approval_required`, `approval_denied`, `continuation_refused` and `limit_exceeded` (all `not_sent`), and with the signal's reason. */
+  pass(question: ApprovalQuestion): Promise<ApprovalVerdict>;
+}
+
 export interface MissingConnector {
   readonly connectorKey: string;
   /** A word for what it is at, such as `starting` or `offline`. */
@@ -120,4 +208,8 @@ export interface AggregatedDirectoryOptions {
   readonly checkSchema?: SchemaCheck | undefined;
   /** From 0 up to 1: pauses between streams to a server are random in part. */
   readonly random: () => number;
+  /** Where requests are written down before they are sent. Left out: nowhere. */
+  readonly journal?: CallJournal | undefined;
+  /** Who decides on calls that ask. Left out: nobody, and each is refused. */
+  readonly approvals?: ApprovalGate | undefined;
 }

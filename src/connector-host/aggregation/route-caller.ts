@@ -1,14 +1,19 @@
 import { type Delivery, deliveryOf, isRemoteConnectorError, RemoteConnectorError } from "../../errors.js";
 import type { DetailedResult, JsonObject, RequestOptions, WithDetail } from "../../protocol/index.js";
+import type { McpCallOptions } from "../../connect/index.js";
 import { type RemoteMcpClient, takesQuickSignals } from "../factories/index.js";
 import type { ForwardedRequest, UpstreamAnswer } from "../local-server/index.js";
 import { type AdmissionPins, createAdmitter, type Route } from "../routes/index.js";
 import { type Abortable, joinRevocation } from "./join-signals.js";
-import type { AggregatedDirectoryOptions } from "./ports.js";
+import type { AggregatedDirectoryOptions, CallSubject, JournaledCall, JournalEnd } from "./ports.js";
 import { successorOf } from "./route-listings.js";
 
 /** What every request over a route is told, whatever its method. */
-export interface RouteRequestOptions extends RequestOptions, WithDetail {
+export interface RouteRequestOptions
+  extends
+    RequestOptions,
+    WithDetail,
+    Pick<McpCallOptions, "capabilities" | "input" | "inputResponses" | "repeats" | "requestState"> {
   readonly totalTimeoutMs: number;
   readonly logLevel: string | undefined;
 }
@@ -19,54 +24,68 @@ export type MakeRequest<T extends JsonObject> = (
   options: RouteRequestOptions,
 ) => Promise<DetailedResult<T>>;
 
+/** A request that goes over a route. */
+export interface RoutedRequest<T extends JsonObject> {
+  readonly route: Route<RemoteMcpClient>;
+  readonly request: ForwardedRequest;
+  readonly subject: CallSubject;
+  readonly make: MakeRequest<T>;
+  /** What it was allowed by. */
+  readonly pins?: AdmissionPins | undefined;
+}
+
 /** A result, and the route that it came over. */
 export interface RouteAnswer<T extends JsonObject = JsonObject> extends UpstreamAnswer {
   readonly result: T;
   readonly route: Route<RemoteMcpClient>;
 }
 
+type RouteCallerOptions = Pick<AggregatedDirectoryOptions, "clock" | "journal" | "reach" | "routes">;
+
 /** Makes requests over routes, for agents. */
 export class RouteCaller {
-  readonly #options: Pick<AggregatedDirectoryOptions, "clock" | "reach" | "routes">;
+  readonly #options: RouteCallerOptions;
 
-  constructor(options: Pick<AggregatedDirectoryOptions, "clock" | "reach" | "routes">) {
+  constructor(options: RouteCallerOptions) {
     this.#options = options;
   }
 
   /**
    * Makes a request over a route or, if it was replaced, over its successor. One of which nothing was sent when its route was
-   * replaced goes to the successor, once. It is not sent (`not_admitted`) when `pins` say that it was allowed by what holds no more.
+   * replaced goes to the successor, once. It is not sent (`not_admitted`) when its pins say that it was allowed by what holds no more,
+   * nor (`journal_unavailable`) before it was written down where requests are.
    *
    * Rejects with what the client rejects with, and with `cancelled` (`route_withdrawn`), with its own verdict, when the route
    * was withdrawn meanwhile.
    */
-  call<T extends JsonObject>(
-    found: Route<RemoteMcpClient>,
-    request: ForwardedRequest,
-    make: MakeRequest<T>,
-    pins?: AdmissionPins,
-  ): Promise<RouteAnswer<T>> {
+  call<T extends JsonObject>(routed: RoutedRequest<T>): Promise<RouteAnswer<T>> {
+    const { route: found } = routed;
     const route = found.state === "open" ? found : (this.#currentOf(found) ?? found);
-    return this.#callOver(route, request, make, pins, true);
+    return this.#callOver(route, routed, true);
   }
 
   async #callOver<T extends JsonObject>(
     route: Route<RemoteMcpClient>,
-    request: ForwardedRequest,
-    make: MakeRequest<T>,
-    pins: AdmissionPins | undefined,
+    routed: RoutedRequest<T>,
     isFirst: boolean,
   ): Promise<RouteAnswer<T>> {
-    const { reach, routes, clock } = this.#options;
+    const { journal, reach, routes, clock } = this.#options;
+    const { make, pins, request, subject } = routed;
     const { meta, logLevel, onProgress, onNotification } = request;
     const leave = route.enter();
     const joined = joinRevocation(route, endOf(request, route.client));
     let answer: Promise<DetailedResult<T>> | undefined;
+    let journaled: JournaledCall | undefined;
     let failure: unknown;
     try {
+      if (journal !== undefined) {
+        const { connectorKey, scope, generation } = route;
+        journaled = await journal.begin({ subject, connectorKey, scope, generation });
+      }
+      const admit = createAdmitter(routes, route, pins);
       answer = make(route.client, {
         detail: true,
-        admit: createAdmitter(routes, route, pins),
+        admit: journaled === undefined ? admit : () => admit() ?? journaled?.admit(),
         signal: joined.signal,
         totalTimeoutMs: Math.max(1, request.deadline - clock.now()),
         meta,
@@ -77,10 +96,15 @@ export class RouteCaller {
       const { result, raw } = await answer;
       const type = result["resultType"];
       const resultType = typeof type === "string" ? type : undefined;
+      journaled?.end({ kind: "result", raw, resultType, isError: result["isError"] === true });
       return { raw, era: route.client.era ?? "modern", resultType, result, route };
     } catch (error) {
       reach.onFailure(route, error);
-      failure = error === route.signal.reason ? withdrawn(route.connectorKey, answer && deliveryOf(answer)) : error;
+      const isWithdrawn = error === route.signal.reason;
+      failure = isWithdrawn
+        ? withdrawn(route.connectorKey, answer === undefined ? "not_sent" : deliveryOf(answer))
+        : error;
+      journaled?.end(failedEnd(failure, answer));
     } finally {
       joined.release();
       leave();
@@ -89,7 +113,7 @@ export class RouteCaller {
     const successor = isFirst ? successorOf(route, routes) : undefined;
     const wasSent = !isRemoteConnectorError(failure) || failure.delivery !== "not_sent";
     if (successor === undefined || wasSent || request.signal.aborted) throw failure;
-    return this.#callOver(successor, request, make, pins, false);
+    return this.#callOver(successor, routed, false);
   }
 
   /** Not one of another epoch of the scope: that is another login, for which nobody asked. */
@@ -97,6 +121,17 @@ export class RouteCaller {
     const route = this.#options.routes.current(connectorKey);
     return route?.scope === scope && route.scopeEpoch === scopeEpoch ? route : undefined;
   }
+}
+
+/** `answer` is the call, if it was begun. */
+function failedEnd(error: unknown, answer: Promise<unknown> | undefined): JournalEnd {
+  const isOurs = isRemoteConnectorError(error);
+  const known = answer === undefined ? "not_sent" : deliveryOf(answer);
+  return {
+    kind: "failure",
+    delivery: known ?? (isOurs ? error.delivery : "unknown"),
+    code: isOurs ? error.code : undefined,
+  };
 }
 
 /** What ends a request, in the form that costs least of those that the client takes. */

@@ -1,5 +1,6 @@
 import type { McpClient } from "../../connect/index.js";
 import type { BindingContract } from "../release/index.js";
+import type { CallLeases } from "./call-leases.js";
 
 /**
  * Which connector a client is for, and in whose name. There is no member for a credential, a cookie or a URL, and there
@@ -40,6 +41,8 @@ export interface RemoteMcpClient extends Pick<
 > {
   /** The era that its server speaks; left out, the modern one. */
   readonly era?: McpClient["era"] | undefined;
+  /** Connections over which a legacy server may ask the agent of a call. Left out: it can't ask over this client. */
+  readonly leases?: CallLeases<RemoteMcpClient> | undefined;
 }
 
 /** The physical path to remote connectors: the one place that knows where they are and what authorizes a request. */

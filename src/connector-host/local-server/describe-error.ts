@@ -35,6 +35,7 @@ const BAD_REQUEST: ReadonlySet<number> = new Set([
 /** Failures that lie in what the agent sent. */
 const AGENT_FAULTS: ReadonlySet<string> = new Set([
   "ambiguous_resource",
+  "continuation_refused",
   "invalid_argument",
   "invalid_tool",
   "not_permitted",
@@ -132,9 +133,11 @@ function missingResource(
 
 /** What may be told of the details of each code. Of a code that is not here, nothing. */
 const FACTS: { readonly [C in ErrorCode]?: (details: ErrorDetails[C]) => JsonObject } = {
+  approval_denied: ({ connectorKey, reason }) => ({ connectorKey, reason }),
   approval_required: ({ connectorKey }) => ({ connectorKey }),
   authorization_required: ({ connectorKey, reauthorize }) => ({ connectorKey, reauthorize }),
   cancelled: ({ reason }) => ({ reason }),
+  continuation_refused: ({ reason }) => ({ reason }),
   input_required: ({ capability }) => ({ capability }),
   invalid_argument: ({ argument, reason }) => ({ argument, reason }),
   invalid_tool: ({ tool }) => ({ tool }),

@@ -15,9 +15,11 @@ export {
 export { type ListKind } from "./listeners.js";
 export { type LocalServerOptions } from "./options.js";
 export {
+  type AgentInput,
   type Binding,
   type BoundLogin,
   type CompletionRequest,
+  type Continuation,
   type EntryListing,
   type ExposedTool,
   type ForwardedRequest,

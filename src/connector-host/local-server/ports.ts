@@ -1,4 +1,5 @@
-import type { JsonObject, Notification, Progress, ToolContract } from "../../protocol/index.js";
+import type { JsonObject, Notification, Progress, RawJson, ToolContract } from "../../protocol/index.js";
+import type { AnswerAsk } from "../../protocol/input/index.js";
 import type { LogLevel } from "../../serving/index.js";
 
 /** The sign-in that a binding was made under. It never changes during the binding's life. */
@@ -74,6 +75,29 @@ export interface ForwardedRequest {
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** Told of the upstream's other notifications of this request. Absent when the agent would get none of them. */
   readonly onNotification?: ((notification: Notification) => void) | undefined;
+  /** How the agent can be asked in the midst of it. Absent: it can't be. */
+  readonly input?: AgentInput | undefined;
+}
+
+/** How an agent is asked for what a connector's server, or the host, wants to know before it goes on with a request. */
+export interface AgentInput {
+  /** What it declared that it can be asked: `elicitation`, `sampling` and `roots`, each an object; nothing else is in it. */
+  readonly capabilities: JsonObject;
+  /**
+   * Asks it over the stream of its request, and resolves to its answer; once the agent can't be reached any more, to an error. Absent for
+   * an agent that is asked by a result of the type `input_required`, and answers by making its request again.
+   */
+  readonly ask?: AnswerAsk | undefined;
+  /** What a request goes on with that was made again. Absent for a first one. */
+  readonly continuation?: Continuation | undefined;
+}
+
+/** What an agent gives beside the parameters of its first request. Nothing of it is trusted. */
+export interface Continuation {
+  /** `inputResponses` as the agent wrote them: an object. `undefined` when it gave none. */
+  readonly responses: RawJson | undefined;
+  /** `requestState`. `undefined` when it gave none; the empty string is one. */
+  readonly state: string | undefined;
 }
 
 /** One call of a tool. */
@@ -84,7 +108,7 @@ export interface ToolCall extends ForwardedRequest {
   readonly args?: JsonObject | undefined;
 }
 
-/** A result of a connector's server. */
+/** A result of a connector's server, or of the host that asks before it goes on. */
 export interface UpstreamAnswer {
   /** The upstream's result object, byte for byte. */
   readonly raw: Uint8Array;

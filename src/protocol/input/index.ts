@@ -11,3 +11,4 @@ export {
   type UrlRequest,
 } from "./input-handlers.js";
 export { type InputRequest, readInputRequest } from "./input-request.js";
+export type { AnswerAsk, InputRelay, ServerAsk, ServerAskAnswer } from "./server-ask.js";

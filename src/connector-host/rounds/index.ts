@@ -1,0 +1,1 @@
+export type { OpenedState, SealedContent, StateKind, StateSealer } from "./state-sealer.js";
