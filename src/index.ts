@@ -14,3 +14,4 @@ export {
 } from "./legacy-client/index.js";
 export * from "./modern-client/index.js";
 export { type Diagnostic, type LegacyRevision, type ModernRevision, type Revision } from "./protocol/index.js";
+export * from "./result-projection/index.js";

@@ -23,6 +23,7 @@ import {
   type Notification,
   type Revision,
 } from "../protocol/index.js";
+import { checkRelay, type InputRelay } from "../protocol/input/index.js";
 import { type Clock, LIFECYCLE_TIMEOUT_MS, parseEndpoint, systemClock } from "../transport/index.js";
 import type { EraFactories } from "./era-factories.js";
 import { type EraMemory, eraKey } from "./era-memory.js";
@@ -92,6 +93,8 @@ export type ConnectOptions = ConnectHttpOptions | ConnectStdioOptions;
 export interface ConnectConfig extends EraFactories {
   readonly accepts: readonly Revision[];
   readonly handlers: InputHandlers;
+  /** Who is asked by a legacy server, in the place of handlers. */
+  readonly relay: InputRelay | undefined;
   readonly signal: AbortSignal | undefined;
   readonly lifecycleTimeoutMs: number;
   readonly memory: EraMemory | undefined;
@@ -120,6 +123,7 @@ export function resolveConnectOptions(options: ConnectOptions): ConnectConfig {
     ...factoriesOf(options),
     accepts,
     handlers: options.handlers ?? {},
+    relay: relayOf(options),
     signal: options.signal,
     lifecycleTimeoutMs: durationOption("lifecycleTimeoutMs", options.lifecycleTimeoutMs, LIFECYCLE_TIMEOUT_MS),
     memory: options.eraMemory,
@@ -138,6 +142,14 @@ export function resolveConnectOptions(options: ConnectOptions): ConnectConfig {
   };
 }
 
+function relayOf({ handlers, legacy }: ConnectOptions): InputRelay | undefined {
+  const relay = legacy?.relay;
+  if (relay === undefined) return undefined;
+  checkRelay("legacy.relay", relay);
+  if (handlers !== undefined) refuseOption("legacy.relay", "must not be given beside handlers");
+  return relay;
+}
+
 function factoriesOf(options: ConnectOptions): EraFactories & Pick<ConnectConfig, "memoryKey" | "origin"> {
   if ("endpoint" in options && "command" in options) refuseOption("command", "must not be given beside endpoint");
   if ("endpoint" in options) return httpFactories(options);
@@ -147,6 +159,7 @@ function factoriesOf(options: ConnectOptions): EraFactories & Pick<ConnectConfig
 
 function httpFactories(options: ConnectHttpOptions): EraFactories & Pick<ConnectConfig, "memoryKey" | "origin"> {
   const { modern = {}, legacy = {}, legacyTransport, ...rest } = options;
+  const { relay, ...ofStreamable } = legacy;
   const transport = choiceOption("legacyTransport", legacyTransport, ["auto", "sse"]);
   checkEraOptions(modern, MODERN_HTTP);
   checkEraOptions(legacy, LEGACY_HTTP);
@@ -167,13 +180,14 @@ function httpFactories(options: ConnectHttpOptions): EraFactories & Pick<Connect
           ...ofBothTransports,
           clientInfo,
           handlers,
+          relay,
           revisions,
           signal,
           lifecycleTimeoutMs,
           onDiagnostic,
           onNotification,
         },
-        streamable: { random, maxReadRetries, wallNow, ...legacy },
+        streamable: { random, maxReadRetries, wallNow, ...ofStreamable },
       }),
   };
 }

@@ -214,6 +214,12 @@ export class ConnectedClient implements McpClient {
           settlement.abort(error, delivery);
           return;
         }
+        if (options.repeats === "never") {
+          // For the next call.
+          void this.#keeper.recheck(session);
+          settlement.abort(error, delivery);
+          return;
+        }
         const { signal, totalTimeoutMs = Infinity } = options;
         // What is known when the caller gives up meanwhile, or the call's time is over, is what led here.
         const onAbort = (): void => settlement.abort(signal?.reason, delivery);

@@ -22,6 +22,7 @@ export const LEGACY_HTTP = {
   listen: true,
   longestRetryMs: true,
   maxFruitlessResumes: true,
+  relay: true,
 } as const;
 
 export const MODERN_STDIO = {
@@ -41,4 +42,4 @@ export const MODERN_STDIO = {
   tasks: true,
 } as const;
 
-export const LEGACY_STDIO = { onStartAbandoned: true } as const;
+export const LEGACY_STDIO = { onStartAbandoned: true, relay: true } as const;

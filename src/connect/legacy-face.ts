@@ -26,9 +26,8 @@ import {
   type ToolList,
   type WithDetail,
 } from "../protocol/index.js";
-import type { InputHandlers } from "../protocol/input/index.js";
 import { type Clock, closedError, Settlement } from "../transport/index.js";
-import { askedVisits, visitAll } from "./asked-visits.js";
+import { askedVisits, takesVisits, visitAll, type VisitSources } from "./asked-visits.js";
 import { LegacySubscriptions } from "./legacy-subscriptions.js";
 import type { EraClient, McpCallOptions, McpListAllToolsOptions, McpToolCallOptions } from "./mcp-client.js";
 import type { NotificationFan } from "./notification-fan.js";
@@ -36,8 +35,7 @@ import type { NotificationFan } from "./notification-fan.js";
 type Detailable = McpCallOptions & Partial<WithDetail>;
 
 /** What a face needs of whoever made it. */
-export interface LegacyFacePorts {
-  readonly handlers: InputHandlers;
+export interface LegacyFacePorts extends VisitSources {
   /** Where the server is. */
   readonly origin: string;
   readonly clock: Clock;
@@ -55,6 +53,7 @@ export class LegacyFace implements EraClient {
   /** Tools that can only be called as tasks of a kind that this package doesn't speak. */
   readonly #taskTools = new Set<string>();
   readonly #closing = new AbortController();
+  readonly #takesVisits: boolean;
   #logLevel: string | undefined;
 
   constructor(
@@ -65,6 +64,7 @@ export class LegacyFace implements EraClient {
   ) {
     this.#client = client;
     this.#ports = ports;
+    this.#takesVisits = takesVisits(ports);
     this.#subscriptions = new LegacySubscriptions(client, fan);
     void ended?.then((error) => this.breakSubscriptions(error));
   }
@@ -209,8 +209,12 @@ export class LegacyFace implements EraClient {
   }
 
   /** Makes the call, after the log level that it asks for was said. */
-  #run<T, O extends McpCallOptions>(options: O, make: (given: Omit<O, "logLevel">) => Promise<T>): Promise<T> {
-    const { logLevel, ...given } = options;
+  #run<T, O extends McpCallOptions>(options: O, make: (given: Omit<O, OfModern>) => Promise<T>): Promise<T> {
+    // Nothing is declared with a call here, and the server asks whoever it was told of.
+    const { logLevel, capabilities: _capabilities, input: _input, inputResponses, requestState, ...given } = options;
+    if (inputResponses !== undefined || requestState !== undefined) {
+      return this.#refuse(options, "answers to a result that asks, by a legacy server");
+    }
     const isSaid = logLevel === undefined || logLevel === this.#logLevel || !this.#logs;
     if (isSaid) return this.#makeOrVisit(given, make);
     const { signal, connectTimeoutMs, idleTimeoutMs, totalTimeoutMs, onSettled } = options;
@@ -234,8 +238,9 @@ export class LegacyFace implements EraClient {
 
   /** Makes the call, and once more when the server wanted pages to be visited first, and the person consented. */
   #makeOrVisit<T, G extends McpCallOptions>(given: G, make: (given: G) => Promise<T>): Promise<T> {
-    const { handlers, origin } = this.#ports;
-    if (handlers.elicitation?.url === undefined) return make(given);
+    // After a visit the request is sent again.
+    if (!this.#takesVisits || given.repeats === "never") return make(given);
+    const { origin } = this.#ports;
     const settlement = new Settlement<T>(given.onSettled);
     const quiet = { ...given, onSettled: undefined };
     const { clock } = this.#ports;
@@ -246,7 +251,7 @@ export class LegacyFace implements EraClient {
       (error: unknown) => {
         const delivery = deliveryOf(first) ?? "unknown";
         const spentMs = clock.now() - startedAt;
-        const visits = askedVisits(error, handlers);
+        const visits = askedVisits(error, this.#ports);
         if (visits === undefined) {
           settlement.abort(error, delivery);
           return;
@@ -303,6 +308,9 @@ export class LegacyFace implements EraClient {
     return settlement.promise;
   }
 }
+
+/** What only modern servers are told. */
+type OfModern = "capabilities" | "input" | "inputResponses" | "logLevel" | "requestState";
 
 /** The options of a second request of one call, which has what is left of the call's time. */
 function lessTime<O extends McpCallOptions>(options: O, spentMs: number): O {

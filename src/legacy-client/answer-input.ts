@@ -1,20 +1,12 @@
 import { isRemoteConnectorError } from "../errors.js";
 import {
   answererOf,
-  capabilitiesOf,
   type Answerer,
   type InputHandlers,
   type InputRequest,
   readInputRequest,
 } from "../protocol/input/index.js";
-import {
-  type Diagnostic,
-  type JsonObject,
-  type JsonRpcError,
-  type LegacyRevision,
-  type LoadValidator,
-  RpcCode,
-} from "../protocol/index.js";
+import { type Diagnostic, type JsonRpcError, type LoadValidator, RpcCode } from "../protocol/index.js";
 import type { ServerRequestAnswerer } from "./server-requests.js";
 
 /** What the answers to a server's requests for input depend on. */
@@ -63,19 +55,6 @@ export function inputAnswerer(sources: InputSources): ServerRequestAnswerer | un
       return { error: FAILED };
     }
   };
-}
-
-/** What the handlers declare to a server of this revision. Source: 2025-11-25, 2025-06-18, Lifecycle, Capability Negotiation. */
-export function legacyCapabilities(revision: LegacyRevision, handlers: InputHandlers): JsonObject {
-  const { elicitation, sampling, roots } = capabilitiesOf(handlers);
-  const isNewest = revision === "2025-11-25";
-  const capabilities: Record<string, JsonObject> = {};
-  if (elicitation !== undefined && isNewest) capabilities["elicitation"] = elicitation;
-  // The one mode that it has is the form.
-  if (elicitation?.["form"] !== undefined && revision === "2025-06-18") capabilities["elicitation"] = {};
-  if (sampling !== undefined) capabilities["sampling"] = isNewest ? sampling : {};
-  if (roots !== undefined) capabilities["roots"] = roots;
-  return capabilities;
 }
 
 function methodsOf({ elicitation, sampling, roots }: InputHandlers): ReadonlySet<string> {

@@ -15,6 +15,11 @@ export interface LegacyCallOptions extends RequestOptions, DeadlineOptions {
   readonly contract?: ToolContract | undefined;
   /** Nothing that these servers answer is checked against its tool's schema; taken for the same reason. */
   readonly outputCheck?: "report" | "enforce" | "off" | undefined;
+  /**
+   * Whether the request is sent again where it did not run, or is a read that failed in passing (default, `safe`): `never`: not in a new
+   * session either. A stream that broke off is still taken up again.
+   */
+  readonly repeats?: "safe" | "never" | undefined;
   /** Told how the call ended, with the verdict that {@link deliveryOf} gives: once, also for an abort. */
   readonly onSettled?: SettledListener | undefined;
 }
@@ -34,6 +39,8 @@ export interface LegacyCallConfig extends Deadlines {
   readonly onNotification: ((notification: Notification) => unknown) | undefined;
   readonly onSettled: SettledListener | undefined;
   readonly detail: boolean;
+  /** Whether it is sent once and no more. */
+  readonly isSentOnce: boolean;
 }
 
 const OPTION_NAMES: readonly (keyof (LegacyCallOptions & WithDetail))[] = [
@@ -47,6 +54,7 @@ const OPTION_NAMES: readonly (keyof (LegacyCallOptions & WithDetail))[] = [
   "onProgress",
   "onSettled",
   "outputCheck",
+  "repeats",
   "signal",
   "totalTimeoutMs",
 ];
@@ -67,5 +75,6 @@ export function resolveLegacyCallOptions(
     onNotification: options.onNotification,
     onSettled: options.onSettled,
     detail: options.detail === true,
+    isSentOnce: choiceOption("repeats", options.repeats, ["safe", "never"]) === "never",
   };
 }

@@ -3,6 +3,7 @@ import {
   type Diagnostic,
   type Implementation,
   isLegacyRevision,
+  type JsonObject,
   LEGACY_REVISIONS,
   type LegacyRevision,
   LIST_WALK_LIMITS,
@@ -10,7 +11,13 @@ import {
   type Notification,
   validatorLoader,
 } from "../protocol/index.js";
-import { checkHandlers, type InputHandlers } from "../protocol/input/index.js";
+import {
+  capabilitiesOf,
+  checkHandlers,
+  checkRelay,
+  type InputHandlers,
+  type InputRelay,
+} from "../protocol/input/index.js";
 import type { SchemaValidator } from "../protocol/json-schema/index.js";
 import {
   CALL_TIMEOUT_MS,
@@ -27,6 +34,7 @@ import {
 } from "../transport/index.js";
 import { inputAnswerer } from "./answer-input.js";
 import { callHandler } from "./handlers.js";
+import { relayAnswerer } from "./relay-input.js";
 import type { ServerRequestAnswerer } from "./server-requests.js";
 
 /** What every client of these revisions can be told, whatever its transport. */
@@ -34,6 +42,11 @@ export interface LegacyClientOptions extends DeadlineOptions, TelemetryOptions {
   readonly clientInfo: Implementation;
   /** Who answers when the server asks for input. Each handler is declared as a capability, as the revision has it. */
   readonly handlers?: InputHandlers | undefined;
+  /**
+   * In the place of `handlers`: takes what the server asks for as it comes, and its answers go out as they are given. Its capabilities
+   * are declared, as the revision has them.
+   */
+  readonly relay?: InputRelay | undefined;
   /** Judges the content of forms. Default: `createAdaptiveValidator`, loaded when it is first needed. */
   readonly schemaValidator?: SchemaValidator | undefined;
   /** Revisions that may be spoken, the preferred one first: that one is offered. Default: all legacy ones, newest first. */
@@ -58,7 +71,8 @@ export interface LegacyClientOptions extends DeadlineOptions, TelemetryOptions {
 /** {@link LegacyClientOptions} with nothing left open. */
 export interface LegacyClientConfig {
   readonly clientInfo: Implementation;
-  readonly handlers: InputHandlers;
+  /** What is declared, in the form of the newest revision. */
+  readonly capabilities: JsonObject;
   /** Answers the server's requests, `ping` aside. */
   readonly answerer: ServerRequestAnswerer | undefined;
   readonly revisions: readonly [LegacyRevision, ...LegacyRevision[]];
@@ -87,6 +101,7 @@ export const LEGACY_CLIENT_OPTION_NAMES = [
   "maxPages",
   "onDiagnostic",
   "onNotification",
+  "relay",
   "revisions",
   "schemaValidator",
   "signal",
@@ -96,8 +111,12 @@ export const LEGACY_CLIENT_OPTION_NAMES = [
  * Applies the defaults and checks what can be checked. `origin` says where the server is. Throws `invalid_options`.
  */
 export function resolveLegacyClientOptions(options: LegacyClientOptions, origin: string): LegacyClientConfig {
-  const { clientInfo, handlers = {} } = options;
+  const { clientInfo, handlers = {}, relay } = options;
   checkHandlers(handlers);
+  if (relay !== undefined) {
+    checkRelay("relay", relay);
+    if (options.handlers !== undefined) refuseOption("relay", "must not be given beside handlers");
+  }
   if (typeof clientInfo?.name !== "string" || typeof clientInfo.version !== "string") {
     refuseOption("clientInfo", "must have a name and a version");
   }
@@ -116,8 +135,9 @@ export function resolveLegacyClientOptions(options: LegacyClientOptions, origin:
   };
   return {
     clientInfo,
-    handlers,
-    answerer: inputAnswerer({ handlers, loadValidator, origin, onDiagnostic }),
+    capabilities: relay?.capabilities ?? capabilitiesOf(handlers),
+    answerer:
+      relay === undefined ? inputAnswerer({ handlers, loadValidator, origin, onDiagnostic }) : relayAnswerer(relay),
     revisions: resolveRevisions(options.revisions),
     signal: options.signal,
     callDeadlines,

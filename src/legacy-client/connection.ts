@@ -29,6 +29,8 @@ export interface CallSpec<T> {
   readonly totalTimeoutMs?: number | undefined;
   /** The option that sets the total deadline. */
   readonly totalOption: string;
+  /** It is never sent again, also when it did not run. Default false. */
+  readonly isSentOnce?: boolean | undefined;
   readonly admit?: (() => string | undefined) | undefined;
   /** Asks for progress, under a token that is the request's id. */
   readonly onProgress?: ((progress: Progress) => unknown) | undefined;

@@ -8,8 +8,8 @@ import {
   type LegacyRevision,
   RpcCode,
 } from "../protocol/index.js";
-import { legacyCapabilities } from "./answer-input.js";
 import type { LegacyClientConfig } from "./client-options.js";
+import { legacyCapabilities } from "./legacy-capabilities.js";
 
 /** What a server said of itself when it was initialized. */
 export interface ServerIntroduction {
@@ -39,15 +39,15 @@ export interface InitializeContext {
 }
 
 /**
- * The params of `initialize`: what is declared is what the handlers can do.
+ * The params of `initialize`: what is declared is what of the capabilities the revision has.
  *
  * Source: 2025-11-25, Lifecycle, Initialization.
  */
 export function initializeParams(
   revision: LegacyRevision,
-  { clientInfo, handlers }: Pick<LegacyClientConfig, "clientInfo" | "handlers">,
+  { clientInfo, capabilities }: Pick<LegacyClientConfig, "clientInfo" | "capabilities">,
 ): JsonObject {
-  return { protocolVersion: revision, capabilities: legacyCapabilities(revision, handlers), clientInfo };
+  return { protocolVersion: revision, capabilities: legacyCapabilities(revision, capabilities), clientInfo };
 }
 
 /**

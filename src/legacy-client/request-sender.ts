@@ -85,6 +85,7 @@ export class RequestSender {
       },
       totalTimeoutMs: call.totalTimeoutMs,
       totalOption: isShort && options.totalTimeoutMs === undefined ? "lifecycleTimeoutMs" : "totalTimeoutMs",
+      isSentOnce: call.isSentOnce,
       admit: call.admit,
       onProgress: call.onProgress,
       onNotification: call.onNotification,

@@ -4,6 +4,7 @@ import {
   type DetailedResult,
   isJsonObject,
   type JsonObject,
+  type RawJson,
   type RequestOptions,
   type ToolContract,
   type WithDetail,
@@ -30,10 +31,18 @@ export interface CallOptions extends RequestOptions, DeadlineOptions {
    * result that asks, an {@link InputRequiredResult}, and the caller makes it again with `inputResponses` and `requestState`.
    */
   readonly input?: "handlers" | "return" | undefined;
-  /** Answers to what the server asked for, by its keys. A call that has them is never repeated by itself. */
-  readonly inputResponses?: JsonObject | undefined;
+  /**
+   * Answers to what the server asked for, by its keys; given as {@link RawJson} they are sent as its text. A call that has them is never
+   * repeated by itself.
+   */
+  readonly inputResponses?: JsonObject | RawJson | undefined;
   /** The `requestState` of the result that asked, exactly; to be left out when it had none. */
   readonly requestState?: string | undefined;
+  /**
+   * Whether the request is sent again where it did not run, or is a read whose failure may pass (default, `safe`). `never`: one
+   * attempt, and no other. The rounds in which handlers answer the server are not repetitions.
+   */
+  readonly repeats?: "safe" | "never" | undefined;
 }
 
 /** What a notification of ours can be told. */
@@ -120,6 +129,7 @@ const OPTION_NAMES: readonly (keyof AnyCallOptions)[] = [
   "onSettled",
   "onTask",
   "outputCheck",
+  "repeats",
   "requestState",
   "signal",
   "taskOnAbort",
@@ -170,6 +180,7 @@ function checkValues(options: ToolCallOptions): void {
     if (options[name] !== undefined && typeof options[name] !== "function") refuseOption(name, "must be a function");
   }
   choiceOption("cache", options.cache, ["use", "refresh"]);
+  choiceOption("repeats", options.repeats, ["safe", "never"]);
   choiceOption("taskOnAbort", options.taskOnAbort, ["cancel", "leave"]);
   if (meta !== undefined && !isJsonObject(meta)) refuseOption("meta", "must be an object");
   if (capabilities !== undefined && (!isJsonObject(capabilities) || oddCapability(capabilities) !== undefined)) {

@@ -116,7 +116,7 @@ export class ModernCall<T> implements RequestOwner {
   }
 
   onFailure(error: RemoteConnectorError, noConnection: boolean): void {
-    if (noConnection && !this.#reconnected && this.#input === undefined && !this.#context.channel.isClosed) {
+    if (noConnection && !this.#reconnected && this.#isRepeatable && !this.#context.channel.isClosed) {
       this.#reconnected = true;
       this.#send();
       return;
@@ -127,6 +127,11 @@ export class ModernCall<T> implements RequestOwner {
 
   onAbort(reason: unknown, delivery: Delivery): void {
     if (this.#settle()) this.#settlement.abort(reason, delivery);
+  }
+
+  /** What carries input that was asked for is never repeated by itself, nor what the caller will not have repeated. */
+  get #isRepeatable(): boolean {
+    return this.#input === undefined && this.#plan.options.repeats !== "never";
   }
 
   /** Whether a kept result, or an abort that stands in its way, has settled the call. */
@@ -207,7 +212,7 @@ export class ModernCall<T> implements RequestOwner {
     this.#reached = error.delivery;
     const { correctHeaders, refine } = this.#plan;
     const canCorrect = correctHeaders !== undefined && !this.#corrected;
-    const next = this.#input !== undefined ? FAIL : afterRefusal(error, { canCorrect, canRepeat: !this.#versionTried });
+    const next = !this.#isRepeatable ? FAIL : afterRefusal(error, { canCorrect, canRepeat: !this.#versionTried });
     if (next.kind === "repeat") {
       this.#versionTried = true;
       this.#send();
@@ -258,7 +263,7 @@ export class ModernCall<T> implements RequestOwner {
     const { config, channel } = this.#context;
     const { options, request } = this.#plan;
     const { method } = request;
-    const canRetry = this.#input === undefined && !channel.isClosed;
+    const canRetry = this.#isRepeatable && !channel.isClosed;
     const { maxReadRetries = config.readRetries.maxReadRetries } = options;
     const retries = { ...config.readRetries, maxReadRetries };
     const delayMs = canRetry ? readRetryDelayMs(method, error, this.#retries, retries) : undefined;

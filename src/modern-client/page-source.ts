@@ -58,6 +58,7 @@ export class PageSource {
       shape: ({ result, message }) => ({
         entries: this.#entriesOf(result),
         nextCursor: result["nextCursor"],
+        ttlMs: result["ttlMs"],
         message: typeof message === "string" ? Buffer.from(message) : message,
       }),
     });

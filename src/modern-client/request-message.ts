@@ -92,12 +92,9 @@ function checkMessage(method: string, params: JsonObject): void {
 /** Checks the members that a request carries in answer to a result that asked. Throws `invalid_argument` (`not_sent`). */
 export function readInput(inputResponses: unknown, requestState: unknown): RoundInput | undefined {
   if (inputResponses === undefined && requestState === undefined) return undefined;
-  if (inputResponses !== undefined && !isJsonObject(inputResponses)) {
-    refuseArgument("inputResponses", "must be an object");
-  }
+  const responsesJson = inputResponses === undefined ? undefined : encodeObject("inputResponses", inputResponses);
   if (requestState !== undefined && typeof requestState !== "string")
     refuseArgument("requestState", "must be a string");
-  const responsesJson = inputResponses === undefined ? undefined : encodeJson("inputResponses", inputResponses);
   return { responsesJson, state: requestState };
 }
 
@@ -108,16 +105,15 @@ export function prepareToolCall(
   meta?: JsonObject,
 ): OutgoingRequest {
   if (typeof name !== "string") refuseArgument("name", "must be a string");
-  const argumentsJson = encodeArguments(args);
+  const argumentsJson = args === undefined ? undefined : encodeObject("arguments", args);
   const rest = argumentsJson === undefined ? "" : `,"arguments":${argumentsJson}`;
   return { method: "tools/call", paramsJson: `"name":${JSON.stringify(name)}${rest}`, argumentsJson, name, meta };
 }
 
-function encodeArguments(args: JsonObject | RawJson | undefined): string | undefined {
-  if (args === undefined) return undefined;
-  const isRaw = args instanceof RawJson;
-  if (!isJsonObject(isRaw ? args.value : args)) refuseArgument("arguments", "must be an object");
-  return isRaw ? args.text : encodeJson("arguments", args);
+function encodeObject(argument: string, given: unknown): string {
+  const isRaw = given instanceof RawJson;
+  if (!isJsonObject(isRaw ? given.value : given)) refuseArgument(argument, "must be an object");
+  return isRaw ? given.text : encodeJson(argument, given);
 }
 
 /** What a request says beside its params when it is made again with the input that the server asked for. */

@@ -71,10 +71,10 @@ export class ToolCaller {
     const settlement = new Settlement<ToolList>(options.onSettled);
     const source = this.#pages(options);
     this.#walk(source, { keepsDefinitions: options.definitions }).then(
-      ({ tools, check, definitions }) => {
+      ({ tools, check, definitions, ttlMs }) => {
         this.#contracts.book.replace(check);
         const { contracts, duplicates, diagnostics } = check;
-        settlement.resolve({ tools, contracts, duplicates, definitions, diagnostics });
+        settlement.resolve({ tools, contracts, duplicates, definitions, ttlMs, diagnostics });
       },
       (reason: unknown) => settleFailedWalk(settlement, reason, source),
     );

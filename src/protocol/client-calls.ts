@@ -54,6 +54,8 @@ export interface ToolList {
   readonly duplicates: ReadonlySet<string>;
   /** Each definition's JSON as the server wrote it, by name; empty unless it was asked for. */
   readonly definitions: ReadonlyMap<string, Uint8Array>;
+  /** How long the server said that the list holds, in milliseconds; `undefined` when it said nothing of it. */
+  readonly ttlMs?: number | undefined;
   readonly diagnostics: readonly Diagnostic[];
 }
 

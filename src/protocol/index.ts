@@ -59,7 +59,14 @@ export {
 export { type ReadRetryConfig, readRetryDelayMs } from "./read-retries.js";
 export { refuseArgument } from "./refuse-argument.js";
 export { parseRetryAfter, readRetryAfterMs } from "./retry-after.js";
-export { isPassing, isReadMethod, type RetryAdvice, retryAdvice, type RetrySituation } from "./retry-advice.js";
+export {
+  deliveryBehind,
+  isPassing,
+  isReadMethod,
+  type RetryAdvice,
+  retryAdvice,
+  type RetrySituation,
+} from "./retry-advice.js";
 export { readCompletion, withArray } from "./result-checks.js";
 export {
   type CallToolResult,

@@ -112,10 +112,10 @@ function isFullRelay(error: AnyRemoteConnectorError): boolean {
 }
 
 /**
- * A gateway's answer is known; what became of the request behind it, only its data can say. One that gave up waiting, or got
- * nothing that it could hand on, leaves that open.
+ * The verdict on the request as far as it travelled. A gateway's answer is known; what became of the request behind it, only its data
+ * can say. One that gave up waiting, or got nothing that it could hand on, leaves that open. Pure.
  */
-function deliveryBehind(error: AnyRemoteConnectorError): Delivery {
+export function deliveryBehind(error: AnyRemoteConnectorError): Delivery {
   if (error.code !== "peer_error") return error.delivery;
   const { rpcCode, rpcData, httpStatus } = error.details;
   const told = isJsonObject(rpcData) ? rpcData["delivery"] : undefined;

@@ -7,6 +7,8 @@ import { ListWalk, type ListWalkLimits } from "./list-walk.js";
 export interface RawListPage {
   readonly entries: readonly unknown[];
   readonly nextCursor: unknown;
+  /** The page's `ttlMs`, where its revision has one. */
+  readonly ttlMs?: unknown;
   /** The whole response that held it. */
   readonly message: Uint8Array;
 }

@@ -10,6 +10,8 @@ export interface ToolWalkResult {
   readonly check: ToolListCheck;
   /** The text of each definition, by name; empty unless it was asked for. */
   readonly definitions: ReadonlyMap<string, Uint8Array>;
+  /** The shortest time that a page said for itself, in milliseconds; `undefined` when none said one. */
+  readonly ttlMs: number | undefined;
 }
 
 export interface ToolWalkOptions {
@@ -34,6 +36,7 @@ class ToolGathering implements Gathering, ToolWalkResult {
   readonly check: ToolListCheck;
   readonly tools: Tool[] = [];
   readonly definitions = new Map<string, Uint8Array>();
+  ttlMs: number | undefined;
   readonly #options: ToolWalkOptions;
 
   constructor(options: ToolWalkOptions) {
@@ -45,7 +48,8 @@ class ToolGathering implements Gathering, ToolWalkResult {
     return this.check.diagnostics;
   }
 
-  take({ entries, message }: RawListPage): number {
+  take({ entries, message, ttlMs }: RawListPage): number {
+    if (typeof ttlMs === "number" && ttlMs >= 0) this.ttlMs = Math.min(ttlMs, this.ttlMs ?? ttlMs);
     const { tools, fresh } = this.check.page(entries);
     for (const tool of tools) this.tools.push(tool);
     if (this.#options.keepsDefinitions === true) {

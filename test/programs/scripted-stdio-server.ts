@@ -221,6 +221,8 @@ async function callTool(message: Message): Promise<void> {
       write({ id: "q", method: "roots/list" });
       await pause(100);
       return answer(message, { content: [], structuredContent: { seen: seen.filter((m) => m.method === undefined) } });
+    case "asks":
+      return answer(message, { content: [], structuredContent: { answers: await askAll(message, args) } });
     case "close-stdout":
       process.stdout.end();
       setInterval(() => undefined, 60_000);
@@ -232,4 +234,23 @@ async function callTool(message: Message): Promise<void> {
     default:
       return fail(message, { code: -32602, message: "Unknown tool" });
   }
+}
+
+/** Sends the requests of the arguments, each with an id of its own, takes back the one that is named, and collects the answers to the others. */
+async function askAll({ id }: Message, { asks, cancels }: Record<string, unknown>): Promise<readonly unknown[]> {
+  const answers: unknown[] = [];
+  for (const [index, ask] of (Array.isArray(asks) ? asks : []).entries()) {
+    const askId = `${String(id)}-${String(index)}`;
+    write({ id: askId, ...ask });
+    if (cancels === index) {
+      await pause(30);
+      write({ method: "notifications/cancelled", params: { requestId: askId } });
+      continue;
+    }
+    const isAnswer = (one: Message): boolean => one.method === undefined && one.id === askId;
+    while (!seen.some(isAnswer)) await pause(2);
+    const { result, error } = seen.find(isAnswer) ?? {};
+    answers.push(result === undefined ? { error } : { result });
+  }
+  return answers;
 }

@@ -48,14 +48,14 @@ export function program(args: readonly unknown[], more: object = {}): DeviceConn
 }
 
 /** The declaration of one of `test/programs`, with its script. */
-function programOf(name: string, script: object, more: object = {}): object {
+export function scriptedDeclaration(name: string, script: object, more: object = {}): object {
   const path = fileURLToPath(new URL(`../../build/test/programs/${name}.js`, import.meta.url));
   return declared([path, JSON.stringify(script)], more);
 }
 
 /** One of `test/programs`, with its script. */
 export function scripted(name: string, script: object, more: object = {}): DeviceConnector {
-  return programConnector(declareStdioConnector(programOf(name, script, more)));
+  return programConnector(declareStdioConnector(scriptedDeclaration(name, script, more)));
 }
 
 function declared(args: readonly unknown[], more: object): object {
@@ -223,7 +223,7 @@ export async function hosting(script: object) {
   const { starts, pids } = startsFile();
   const host = await openConnectorHost({
     hostInfo: { name: "cases", version: "1.0.0" },
-    stdio: [programOf("restless-stdio-server", { ...script, starts })],
+    stdio: [scriptedDeclaration("restless-stdio-server", { ...script, starts })],
   });
   onTestFinished(() => host.close());
   const state = async (): Promise<string | undefined> => (await host.status())[0]?.state;

@@ -4,6 +4,7 @@ import {
   type MissingConnector,
 } from "../../src/connector-host/aggregation/index.js";
 import type { AggregatedDirectoryOptions, ListDiagnostic } from "../../src/connector-host/aggregation/ports.js";
+import type { DescriptionTable } from "../../src/connector-host/aggregation/override-descriptions.js";
 import type { RemoteMcpClient } from "../../src/connector-host/factories/index.js";
 import { type ListKind, Listeners } from "../../src/connector-host/local-server/listeners.js";
 import type { Binding } from "../../src/connector-host/local-server/index.js";
@@ -16,6 +17,7 @@ import { Route, RouteTable } from "../../src/connector-host/routes/index.js";
 import type { RouteInit } from "../../src/connector-host/routes/route.js";
 import { ModernStreamableHTTPClient } from "../../src/modern-client/index.js";
 import { type Clock, systemClock } from "../../src/transport/index.js";
+import { expect } from "vitest";
 import type { Opened } from "./opened.js";
 import { type ConnectorCall, ScriptedGateway, working } from "./scripted-gateway.js";
 
@@ -38,6 +40,8 @@ export class DirectoryParty {
   missing: readonly MissingConnector[] = [];
   /** Keys that were to be woken, in order. */
   readonly woken: string[] = [];
+  /** What is said of tools in place of what their server says. */
+  described: (key: string, binding: Binding) => readonly DescriptionTable[] = () => [];
   /** What lists left out, as `key reason`. */
   readonly omissions: string[] = [];
   readonly named: { readonly connectorKey: string; readonly diagnostics: readonly ListDiagnostic[] }[] = [];
@@ -67,6 +71,7 @@ export class DirectoryParty {
         missingOne: async (_scopes, key) => this.missing.find(({ connectorKey }) => connectorKey === key),
         wake: (_scopes, key) => this.woken.push(key),
         onFailure: () => undefined,
+        descriptionsOf: (key, binding) => this.described(key, binding),
         onOmission: ({ connectorKey }, reason) => this.omissions.push(`${connectorKey} ${String(reason)}`),
         onNameDiagnostics: (connectorKey, diagnostics) => this.named.push({ connectorKey, diagnostics }),
       },
@@ -123,6 +128,11 @@ export class DirectoryParty {
       omitted: Object.fromEntries(omitted.map(({ connectorKey, reason }) => [connectorKey, reason])),
       stale: Object.fromEntries(stale.map(({ connectorKey, reason }) => [connectorKey, reason])),
     };
+  }
+
+  /** Waits until every route has a catalog: the first list has none read, and waits for none. */
+  async listed(): Promise<void> {
+    await expect.poll(() => this.list().then(({ omitted }) => omitted), { interval: 5 }).toEqual({});
   }
 
   /** Resolves and calls a tool, as the local server does. */

@@ -45,9 +45,10 @@ export class ScriptedGateway {
     this.#server = createServer((request, response) => this.#serve(request, response));
   }
 
-  static async start(): Promise<ScriptedGateway> {
+  /** `port`: that of one that was closed, to be there again. */
+  static async start(port = 0): Promise<ScriptedGateway> {
     const gateway = new ScriptedGateway();
-    gateway.#server.listen(0, "127.0.0.1");
+    gateway.#server.listen(port, "127.0.0.1");
     await once(gateway.#server, "listening");
     return gateway;
   }

@@ -26,6 +26,8 @@ export interface DeviceIncident {
     | "tools_left_out"
     /** A living server gave no list of tools, or an empty one: its connector is degraded. */
     | "list_failed"
+    /** The folder of its skills can't be used: it is published without them. */
+    | "skills_left_out"
     /** Calls and then a question were left unanswered: the server is given up, and reached anew. */
     | "given_up"
     /** What was left of a server could not be closed. */

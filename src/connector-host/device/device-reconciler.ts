@@ -4,6 +4,7 @@ import type { FaultClass, Outcome, Reconciler, RunContext } from "../../reconcil
 import { type Clock, systemClock } from "../../transport/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
 import { Route, type RouteTable } from "../routes/index.js";
+import type { SkillSource } from "../skills/index.js";
 import { classifyDeviceFault } from "./classify-device-fault.js";
 import type { DeviceConnector } from "./device-connector.js";
 import type { DeviceControl, DeviceIncident } from "./device-ports.js";
@@ -27,6 +28,8 @@ export interface DeviceReconcilerOptions {
   readonly clock?: Clock | undefined;
   /** Tools whose schema it finds fault with are left out. Left out: none is. */
   readonly checkSchema?: SchemaCheck | undefined;
+  /** Left out: no connector has skills. */
+  readonly readSkills?: SkillSource | undefined;
 }
 
 const STARTING: Outcome = { kind: "starting" };
@@ -46,9 +49,9 @@ export class DeviceReconciler implements Reconciler {
   #isClosed = false;
 
   constructor(options: DeviceReconcilerOptions) {
-    const { routes, factory, controller, onIncident, onRelisted = ignore, clock = systemClock, checkSchema } = options;
+    const { onRelisted = ignore, clock = systemClock, ...ports } = options;
     this.#options = options;
-    this.#servers = new HeldServers({ routes, factory, controller, onIncident, onRelisted, clock, checkSchema });
+    this.#servers = new HeldServers({ ...ports, onRelisted, clock });
   }
 
   async reconcile(context: RunContext): Promise<Outcome> {
@@ -97,11 +100,11 @@ export class DeviceReconciler implements Reconciler {
   async #publish(
     context: RunContext,
     holder: ServerHolder,
-    { client, discovered, listing }: ReadyServer,
+    { published: client, discovered, listing, skills }: ReadyServer,
   ): Promise<Outcome> {
     const { routes } = this.#options;
     const { scope, key, generation, epoch } = context;
-    const { readiness, tools } = listing;
+    const { readiness, tools, ttlMs: toolsTtlMs } = listing;
     const route = new Route<RemoteMcpClient>({
       connectorKey: key,
       scope,
@@ -111,7 +114,9 @@ export class DeviceReconciler implements Reconciler {
       connectionVersion: 0n,
       client,
       tools,
+      toolsTtlMs,
       discovered,
+      skills: skills !== undefined && "root" in skills ? skills.root : undefined,
     });
     // In one step with the commit: its server may end at any moment.
     this.#servers.publish({ holder, route, readiness });
@@ -121,6 +126,10 @@ export class DeviceReconciler implements Reconciler {
       throw refused(key, committed.refusal);
     }
     this.#tell(key, listing);
+    if (skills !== undefined && "error" in skills) {
+      const message = "The skills of a connector are left out.";
+      this.#options.onIncident({ kind: "skills_left_out", connectorKey: key, message, error: skills.error });
+    }
     return committed.published ? { kind: "done", readiness } : STARTING;
   }
 

@@ -1,5 +1,4 @@
 import type { RemoteConnectorError } from "../../errors.js";
-import type { SchemaCheck } from "../../protocol/json-schema/index.js";
 import type { RouteToken } from "../../reconcile/index.js";
 import type { Clock } from "../../transport/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
@@ -9,7 +8,7 @@ import type { DeviceConnector } from "./device-connector.js";
 import type { DeviceControl, DeviceIncident } from "./device-ports.js";
 import { isUnauthorized, listServer } from "./list-server.js";
 import { Relist } from "./relist.js";
-import { ServerHolder, type ServerFactory } from "./server-holder.js";
+import { type HolderPorts, ServerHolder } from "./server-holder.js";
 import { classifySilence, STRIKES } from "./silence.js";
 
 /** How long a server that left requests unanswered has for one that any server answers. */
@@ -17,15 +16,12 @@ const PING_TIMEOUT_MS = 10_000;
 /** How long the end of a server is waited for before the next one of its connector begins. */
 const CLOSE_TIMEOUT_MS = 10_000;
 
-export interface HeldServersPorts {
+export interface HeldServersPorts extends HolderPorts {
   readonly routes: RouteTable<RemoteMcpClient>;
-  readonly factory: ServerFactory;
   readonly controller: DeviceControl;
   readonly clock: Clock;
   readonly onIncident: (incident: DeviceIncident) => void;
   readonly onRelisted: (connectorKey: string) => void;
-  /** Tools whose schema it finds fault with are left out. */
-  readonly checkSchema: SchemaCheck | undefined;
 }
 
 /** A holder, and what is known of its server beyond that it is there. */
@@ -74,8 +70,7 @@ export class HeldServers {
     before?.relist?.end();
     // A published server over HTTP serves until the next one takes its place, and is closed by the table.
     if (before?.holder.route === undefined || connector.kind === "stdio") void this.end(key);
-    const { checkSchema, factory } = this.#ports;
-    const holder = new ServerHolder(connector, token, factory, this, checkSchema);
+    const holder = new ServerHolder(connector, token, this.#ports, this);
     this.#held.set(key, { holder, readiness: "ready", strikes: 0, isPinging: false, relist: undefined });
     holder.start(this.#leaving.get(key) ?? Promise.resolve());
   }

@@ -4,7 +4,7 @@ import {
   createEraMemory,
   type EraMemory,
 } from "../../connect/index.js";
-import { durationOption, functionOption, refuseOption, refuseUnknownOptions } from "../../options.js";
+import { countOption, durationOption, functionOption, refuseOption, refuseUnknownOptions } from "../../options.js";
 import type { Diagnostic, Implementation } from "../../protocol/index.js";
 import { type Authorize, type Clock, LIFECYCLE_TIMEOUT_MS, systemClock } from "../../transport/index.js";
 import type { Registration } from "../registration/index.js";
@@ -59,6 +59,13 @@ export interface RegistrationFactoryOptions {
   readonly allowInsecureHttp?: boolean | undefined;
   readonly http?: RegisteredClientOptions | undefined;
   readonly stdio?: ProgramClientOptions | undefined;
+  /**
+   * Connections over which a legacy server over HTTP may ask the agents of calls, beside its plain one, for connectors that are opened
+   * for that. Default 4.
+   */
+  readonly maxLeasedConnections?: number | undefined;
+  /** How many calls may wait for such a connection of one server, or for their turn on the only one of a program. Default 1,000. */
+  readonly maxWaitingLeases?: number | undefined;
   /** Told of everything that a connector's client tolerates, as it happens. */
   readonly onDiagnostic?: ((connectorKey: string, diagnostic: Diagnostic) => void) | undefined;
   readonly clock?: Clock | undefined;
@@ -74,6 +81,8 @@ export interface RegistrationFactoryConfig {
   readonly allowInsecureHttp: boolean;
   readonly http: RegisteredClientOptions;
   readonly stdio: ProgramClientOptions;
+  readonly maxLeasedConnections: number;
+  readonly maxWaitingLeases: number;
   readonly onDiagnostic: (connectorKey: string, diagnostic: Diagnostic) => void;
   readonly clock: Clock;
 }
@@ -86,6 +95,8 @@ const OPTION_NAMES: readonly (keyof RegistrationFactoryOptions)[] = [
   "environment",
   "eraMemory",
   "http",
+  "maxLeasedConnections",
+  "maxWaitingLeases",
   "onDiagnostic",
   "secrets",
   "stdio",
@@ -140,6 +151,8 @@ export function resolveRegistrationFactoryOptions(options: RegistrationFactoryOp
     allowInsecureHttp,
     http,
     stdio,
+    maxLeasedConnections: countOption("maxLeasedConnections", options.maxLeasedConnections, 4),
+    maxWaitingLeases: countOption("maxWaitingLeases", options.maxWaitingLeases, 1_000, 0),
     onDiagnostic: functionOption("onDiagnostic", options.onDiagnostic, () => undefined),
     clock: options.clock ?? systemClock,
   };

@@ -6,19 +6,40 @@ import type { RouteToken } from "../../reconcile/index.js";
 import { closedError, failureOf } from "../../transport/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
 import type { Route } from "../routes/index.js";
+import type { SkillRoot, SkillSource } from "../skills/index.js";
 import type { DeviceConnector } from "./device-connector.js";
+import { type DeviceLeases, LeasingClient } from "./leases/index.js";
 import { discoverServer, listServer, type ServerListing } from "./list-server.js";
+
+/** A connector's server that is open. */
+export interface OpenedConnector extends OpenedServer {
+  /** Absent for a connector that is not opened for what its server could ask. They end with whatever they are closed by, with the client. */
+  readonly leases?: DeviceLeases | undefined;
+}
 
 /** Opens the server of a connector, as `RegistrationFactory.open` does. */
 export interface ServerFactory {
-  open(connector: DeviceConnector, opening: ServerOpening): Promise<OpenedServer>;
+  open(connector: DeviceConnector, opening: ServerOpening): Promise<OpenedConnector>;
 }
 
 /** A server that is open, and what it said and listed then. */
 export interface ReadyServer {
   readonly client: McpClient;
+  /** What its route is published with: the client, or that with the leases of its connector. */
+  readonly published: RemoteMcpClient;
   readonly discovered: DiscoverResult | undefined;
   readonly listing: ServerListing;
+  /** Its skills, or why they are left out; `undefined` for a connector that has no folder of them. */
+  readonly skills: { readonly root: SkillRoot } | { readonly error: unknown } | undefined;
+}
+
+/** What a server is opened, asked and judged with. */
+export interface HolderPorts {
+  readonly factory: ServerFactory;
+  /** Tools whose schema it finds fault with are left out. */
+  readonly checkSchema?: SchemaCheck | undefined;
+  /** Left out: no connector has skills. */
+  readonly readSkills?: SkillSource | undefined;
 }
 
 /** Who is told what becomes of a held server. Nothing is told once it is closed. */
@@ -38,29 +59,21 @@ export interface HolderEvents {
 export class ServerHolder {
   readonly connector: DeviceConnector;
   readonly token: RouteToken;
-  readonly #factory: ServerFactory;
+  readonly #ports: HolderPorts;
   readonly #events: HolderEvents;
-  readonly #checkSchema: SchemaCheck | undefined;
   readonly #over = new AbortController();
   #opening: Promise<void> | undefined;
-  #client: McpClient | undefined;
+  #published: RemoteMcpClient | undefined;
   #ready: ReadyServer | undefined;
   #isEnded = false;
   /** Its route, once it was published. The table closes its client then, too. */
   route: Route<RemoteMcpClient> | undefined;
 
-  constructor(
-    connector: DeviceConnector,
-    token: RouteToken,
-    factory: ServerFactory,
-    events: HolderEvents,
-    checkSchema?: SchemaCheck,
-  ) {
+  constructor(connector: DeviceConnector, token: RouteToken, ports: HolderPorts, events: HolderEvents) {
     this.connector = connector;
     this.token = token;
-    this.#factory = factory;
+    this.#ports = ports;
     this.#events = events;
-    this.#checkSchema = checkSchema;
   }
 
   /** There once the server is open and was listed, and after its end. */
@@ -82,8 +95,8 @@ export class ServerHolder {
   async close(): Promise<void> {
     this.#over.abort(closedError());
     // What is still being opened rejects when nothing of it is left.
-    if (this.#client === undefined) await this.#opening;
-    await this.#client?.close();
+    if (this.#published === undefined) await this.#opening;
+    await this.#published?.close();
   }
 
   async #open(before: Promise<unknown>): Promise<void> {
@@ -94,16 +107,29 @@ export class ServerHolder {
       if (!signal.aborted) this.#events.onChanged(this);
     };
     try {
-      const { client, exited } = await this.#factory.open(this.connector, { signal, onToolsChanged });
-      this.#client = client;
+      const { client, exited, leases } = await this.#ports.factory.open(this.connector, { signal, onToolsChanged });
+      const published = leases === undefined ? client : new LeasingClient(client, leases);
+      this.#published = published;
       void exited.then(this.#ended, this.#ended);
-      const listed = listServer(client, this.connector, signal, this.#checkSchema);
-      const [discovered, listing] = await Promise.all([discoverServer(client, signal), listed]);
+      const listed = listServer(client, this.connector, signal, this.#ports.checkSchema);
+      const asked = [discoverServer(client, signal), listed, this.#readSkills()] as const;
+      const [discovered, listing, skills] = await Promise.all(asked);
       if (signal.aborted || this.#isEnded) return;
-      this.#ready = { client, discovered, listing };
+      this.#ready = { client, published, discovered, listing, skills };
       this.#events.onReady(this);
     } catch (error) {
       this.#ended(error);
+    }
+  }
+
+  /** A server is not ended for a folder beside it. */
+  async #readSkills(): Promise<ReadyServer["skills"]> {
+    const { key, digest } = this.connector;
+    try {
+      const root = await this.#ports.readSkills?.(key, digest, this.#over.signal);
+      return root && { root };
+    } catch (error) {
+      return { error };
     }
   }
 

@@ -18,7 +18,7 @@ import type { ResumeConfig } from "./plan-resume.js";
 export interface LegacyStreamableHTTPClientOptions extends EndpointOptions, LegacyClientOptions {
   /**
    * Whether a stream is kept open on which the server can speak by itself: `auto` (default) when there is somebody to hear it, which
-   * `onNotification` and `handlers` are; `always`; `never`.
+   * `onNotification`, `handlers` and `relay` are; `always`; `never`.
    */
   readonly listen?: "auto" | "always" | "never" | undefined;
   /** How many attempts in a row to take a stream up again may bring nothing. Default 5; 0 takes none up. */

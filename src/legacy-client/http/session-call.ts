@@ -41,7 +41,8 @@ import { StreamResumption } from "./stream-resumption.js";
  * It is settled once, by whatever comes first: an answer on whichever stream of the session, a deadline, the caller's abort,
  * the end of the client. It is posted again, under a new id, in two cases, in both of which it did not run: when no
  * connection could be made (once), and when the server did not know its session any more (once, in the next session); and when it
- * is a read and its failure may pass. A stream that ends without the answer is taken up again where it has event ids.
+ * is a read and its failure may pass. One that is to be sent once is not. A stream that ends without the answer is taken up again
+ * where it has event ids.
  *
  * Source: 2025-11-25, Transports, Streamable HTTP.
  */
@@ -129,7 +130,8 @@ export class SessionCall<T> implements SessionExchangeOwner, CallOutcomeOwner {
 
   onSessionLost(answer: WholeAnswer): boolean {
     const scope = this.#scope;
-    if (this.#bound !== undefined || this.#renewed || scope?.id === undefined) return false;
+    const canRenew = this.#bound === undefined && this.#spec.isSentOnce !== true && !this.#renewed;
+    if (!canRenew || scope?.id === undefined) return false;
     this.#renewed = true;
     this.#reached = "answered";
     this.#request.tell(resultOfError(refusalOf(answer)));
@@ -160,7 +162,7 @@ export class SessionCall<T> implements SessionExchangeOwner, CallOutcomeOwner {
     if (isRemoteConnectorError(error, "timeout")) {
       const { phase } = error.details;
       this.#passDeadline(phase === "total" ? this.#time.passed(error.delivery, this.#evidence()) : error);
-    } else if (noConnection && !isResuming && !this.#reconnected && !this.#host.endpoint.isClosed) {
+    } else if (noConnection && !isResuming && this.#canReconnect()) {
       this.#reconnected = true;
       this.#request.tell(resultOfError(error));
       this.#post(this.#scope);
@@ -322,8 +324,12 @@ export class SessionCall<T> implements SessionExchangeOwner, CallOutcomeOwner {
     );
   }
 
+  #canReconnect(): boolean {
+    return !this.#reconnected && this.#spec.isSentOnce !== true && !this.#host.endpoint.isClosed;
+  }
+
   #retryDelayMs(error: RemoteConnectorError): number | undefined {
-    if (this.#bound !== undefined || this.#host.isClosed) return undefined;
+    if (this.#bound !== undefined || this.#spec.isSentOnce === true || this.#host.isClosed) return undefined;
     const delayMs = readRetryDelayMs(this.#spec.method, error, this.#retries, this.#host.readRetries);
     return delayMs !== undefined && this.#time.outlasts(delayMs) ? delayMs : undefined;
   }

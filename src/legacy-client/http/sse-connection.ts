@@ -106,7 +106,7 @@ export class SseConnection implements LegacyConnection {
     this.#calls.add(call);
     if (this.#served.isServing) call.hold();
     if (this.#end !== undefined || this.#posting === undefined) call.failWith(this.#end?.() ?? closedError());
-    else new Posting(this.#posting, this.#scope(), call, spec.method).send();
+    else new Posting(this.#posting, this.#scope(), call, spec).send();
     return call.promise;
   }
 
@@ -209,16 +209,21 @@ class Posting implements HttpCallOwner {
   readonly #endpoint: HttpEndpoint;
   readonly #scope: RequestScope;
   readonly #call: PostedCall;
-  readonly #method: string;
+  readonly #spec: Pick<CallSpec<unknown>, "isSentOnce" | "method">;
   #http: HttpCall | undefined;
   #sends = 0;
   #isTaken = false;
 
-  constructor(endpoint: HttpEndpoint, scope: RequestScope, call: PostedCall, method: string) {
+  constructor(
+    endpoint: HttpEndpoint,
+    scope: RequestScope,
+    call: PostedCall,
+    spec: Pick<CallSpec<unknown>, "isSentOnce" | "method">,
+  ) {
     this.#endpoint = endpoint;
     this.#scope = scope;
     this.#call = call;
-    this.#method = method;
+    this.#spec = spec;
   }
 
   send(): void {
@@ -226,7 +231,7 @@ class Posting implements HttpCallOwner {
     this.#http = this.#endpoint.begin(
       {
         method: "POST",
-        operation: this.#method,
+        operation: this.#spec.method,
         headers: [...this.#scope.postHeaders],
         body: this.#call.line,
         acceptsStream: true,
@@ -260,7 +265,8 @@ class Posting implements HttpCallOwner {
   }
 
   onFailure(error: RemoteConnectorError, noConnection: boolean): void {
-    if (noConnection && this.#sends === 1 && !this.#endpoint.isClosed) this.send();
+    const canSendAgain = this.#sends === 1 && this.#spec.isSentOnce !== true && !this.#endpoint.isClosed;
+    if (noConnection && canSendAgain) this.send();
     else this.#call.failWith(error);
   }
 

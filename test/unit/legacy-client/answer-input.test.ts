@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from "vitest";
-import { inputAnswerer, legacyCapabilities } from "../../../src/legacy-client/answer-input.js";
+import { inputAnswerer } from "../../../src/legacy-client/answer-input.js";
 import type { ServerRequestAnswer } from "../../../src/legacy-client/server-requests.js";
 import type { InputHandlers } from "../../../src/protocol/input/index.js";
-import { type Diagnostic, LEGACY_REVISIONS } from "../../../src/protocol/index.js";
+import type { Diagnostic } from "../../../src/protocol/index.js";
 import { createInterpretingValidator } from "../../../src/protocol/json-schema/index.js";
 
 const SERVER = { name: "server", version: "1" };
@@ -167,34 +167,5 @@ describe("L-6 what a server asks of a legacy client", () => {
     expect(answer).toMatchObject({ error: { code: -32603 } });
     expect(diagnostics).toHaveLength(1);
     expect(JSON.stringify([answer, diagnostics])).not.toContain("secret");
-  });
-});
-
-describe("L-6 L-23 what handlers declare", () => {
-  const all: InputHandlers = {
-    elicitation: { form: () => accept(), url: () => ({ action: "accept" }) },
-    sampling: { createMessage: () => ({}), tools: true },
-    roots: () => [],
-  };
-
-  it.each(LEGACY_REVISIONS)("to a server of %s", (revision) => {
-    const elicitation = {
-      "2025-11-25": { form: {}, url: {} },
-      "2025-06-18": {},
-      "2025-03-26": undefined,
-      "2024-11-05": undefined,
-    }[revision];
-    const sampling = revision === "2025-11-25" ? { tools: {} } : {};
-    expect(legacyCapabilities(revision, all)).toEqual({
-      ...(elicitation === undefined ? {} : { elicitation }),
-      sampling,
-      // That they change is never told.
-      roots: {},
-    });
-  });
-
-  it("no elicitation where visits are all that is taken, and the revision has none", () => {
-    const url = (): { readonly action: "accept" } => ({ action: "accept" });
-    expect(legacyCapabilities("2025-06-18", { elicitation: { url } })).toEqual({});
   });
 });

@@ -19,11 +19,13 @@ function refusal(code: number, data?: unknown): Answer {
 }
 
 describe("initializeParams", () => {
-  it("offers a revision, names us, and declares nothing without handlers", () => {
+  it("offers a revision, names us, and declares what of the capabilities the revision has", () => {
     const clientInfo = { name: "c", version: "1", title: "C" };
-    expect(initializeParams("2025-06-18", { clientInfo, handlers: {} })).toEqual({
+    expect(initializeParams("2025-06-18", { clientInfo, capabilities: {} })).toMatchObject({ capabilities: {} });
+    const capabilities = { elicitation: { form: {} }, sampling: { tools: {} } };
+    expect(initializeParams("2025-06-18", { clientInfo, capabilities })).toEqual({
       protocolVersion: "2025-06-18",
-      capabilities: {},
+      capabilities: { elicitation: {}, sampling: {} },
       clientInfo,
     });
   });
