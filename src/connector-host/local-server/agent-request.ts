@@ -14,4 +14,6 @@ export interface AgentRequest {
   readonly progressToken: RequestId | undefined;
   /** The least level of log messages that the agent wants; `undefined`: none. */
   readonly logLevel: LogLevel | undefined;
+  /** What a modern agent says with each request that it can do. `undefined` for a legacy one, which said it once, if ever. */
+  readonly clientCapabilities: JsonObject | undefined;
 }

@@ -11,6 +11,7 @@ export class BatchPart implements RequestTarget {
   readonly binding: Binding;
   readonly requestId: RequestId;
   readonly mayStream = false;
+  readonly input = undefined;
   deadline = Infinity;
   readonly #signal = new RequestSignal();
   #ended: EndReason | undefined;

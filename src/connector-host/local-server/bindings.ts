@@ -10,6 +10,13 @@ export interface BindingRequest {
   readonly invocation?: Invocation | undefined;
   /** The sign-in to freeze. Left out: only the connectors of the device are in reach. */
   readonly login?: BoundLogin | undefined;
+  /**
+   * `agent`: you vouch that the agent shows a person what it is asked, and hands back what that person says. A call that needs an approval is
+   * then asked of the agent, where nobody else decides. Anything else: what the agent says approves nothing.
+   */
+  readonly approvals?: "agent" | undefined;
+  /** What the agent is shown otherwise: one of the host's `profiles`. Left out: nothing. */
+  readonly profile?: string | undefined;
 }
 
 export interface BindingsOptions {
@@ -125,13 +132,16 @@ export class Bindings {
 function freeze(request: BindingRequest): Binding {
   const workspaceId = identifier("workspaceId", request.workspaceId);
   const agentSessionId = identifier("agentSessionId", request.agentSessionId);
-  const { invocation, login } = request;
+  const { invocation, login, approvals, profile } = request;
   if (invocation !== undefined) identifier("invocation.id", invocation.id);
+  if (profile !== undefined) identifier("profile", profile);
   return Object.freeze({
     workspaceId,
     agentSessionId,
     invocation: invocation && Object.freeze({ id: invocation.id, generation: invocation.generation }),
     login: login && Object.freeze({ accountId: login.accountId, generation: login.generation }),
+    ...(approvals === "agent" && { approvals }),
+    ...(profile !== undefined && { profile }),
   });
 }
 

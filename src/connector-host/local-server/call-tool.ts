@@ -1,4 +1,5 @@
 import { checkParameterHeaders } from "../../serving/index.js";
+import { readAgentInput } from "./agent-input.js";
 import type { AgentRequest } from "./agent-request.js";
 import { endError, failedAnswer } from "./failed-answer.js";
 import { deliveredAnswer, ForwardedCall } from "./forwarded-request.js";
@@ -23,13 +24,15 @@ export async function callTool(
   const { id, era } = request;
   const read = readNamedParams(request, config.maxArgumentsBytes);
   if (read.kind === "refused") return refusedAnswer(read);
+  const asking = readAgentInput(request, target, config.maxInputBytes);
+  if (asking.kind === "refused") return refusedAnswer(asking);
   const { directory } = config;
   const { binding } = target;
-  const forwarded = new ForwardedCall(config, target, request, read);
+  const forwarded = new ForwardedCall(config, target, request, read, asking.input);
   let tool: ResolvedTool;
   try {
     const known = directory.known?.(binding, read.name);
-    tool = known ?? (await directory.resolve(binding, read.name, forwarded.signal));
+    tool = known ?? (await directory.resolve(binding, read.name, forwarded.signal, forwarded.deadline));
     if (target.ended !== undefined) throw endError(target.ended, "not_sent");
   } catch (error) {
     return failedAnswer(config, target, { id, era, error, delivery: "not_sent" });

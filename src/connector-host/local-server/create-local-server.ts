@@ -147,6 +147,7 @@ export async function createLocalServer(options: LocalServerOptions): Promise<Lo
 
   function endBinding(binding: Binding): void {
     exchanges.endOf(binding, "binding_ended");
+    config.directory.onBindingEnd?.(binding);
     sessions.endOf(binding);
   }
 

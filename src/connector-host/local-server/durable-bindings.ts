@@ -8,12 +8,19 @@ export interface DurableBindingRequest {
   readonly name: string;
   /** Whose connectors are in reach while the account is signed in. Left out: only those of the device are. */
   readonly accountId?: string | undefined;
+  /** As of a session: `agent` vouches that every agent of this name asks a person. Anything else vouches for nothing. */
+  readonly approvals?: "agent" | undefined;
+  /** What its agents are shown otherwise: one of the host's `profiles`. Left out: nothing. */
+  readonly profile?: string | undefined;
 }
 
 /** What is known of a durable binding. */
 export interface DurableBinding {
   readonly name: string;
   readonly accountId: string | undefined;
+  /** `agent`: its agents may be asked for approvals. */
+  readonly approvals?: "agent" | undefined;
+  readonly profile?: string | undefined;
 }
 
 /** What is kept of a durable binding: its bearer is not. */
@@ -75,15 +82,17 @@ export class DurableBindings {
    * Rejects with `invalid_argument` for an unusable name or account, with `limit_exceeded` when `maxDurableBindings` other names
    * are bound, and as the rows do; the old bearer stays good then.
    */
-  bind({ name, accountId }: DurableBindingRequest): Promise<{ readonly binding: Binding; readonly token: string }> {
+  bind(request: DurableBindingRequest): Promise<{ readonly binding: Binding; readonly token: string }> {
     return this.#inTurn(async () => {
+      const { name, accountId } = request;
       checkName(name);
       if (accountId === "") throw invalid("accountId", "must not be empty");
       this.#checkRoom(name);
       const { token, hash } = createBearer(this.#options.randomBytes);
-      await this.#options.rows.put({ name, accountId, bearerHash: Buffer.from(hash).toString("hex") });
+      const durable: DurableBinding = { name, accountId, ...granted(request) };
+      await this.#options.rows.put({ ...durable, bearerHash: Buffer.from(hash).toString("hex") });
       this.#end(name);
-      const entry = entryOf({ name, accountId }, hash);
+      const entry = entryOf(durable, hash);
       this.#entries.set(name, entry);
       return { binding: entry.value, token };
     });
@@ -113,7 +122,10 @@ export class DurableBindings {
   }
 
   list(): readonly DurableBinding[] {
-    const all = [...this.#entries.values()].map(({ name, accountId }) => ({ name, accountId }));
+    const all = Array.from(this.#entries.values(), (entry) => {
+      const { name, accountId } = entry;
+      return { name, accountId, ...granted(entry) };
+    });
     return all.sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
@@ -151,7 +163,8 @@ export function createMemoryBindingRows(): DurableBindingRows {
   };
 }
 
-function entryOf({ name, accountId }: DurableBinding, hash: Uint8Array): Entry {
+function entryOf(known: DurableBinding, hash: Uint8Array): Entry {
+  const { name, accountId } = known;
   const durable = Object.freeze({ name, accountId });
   const value: Binding = Object.freeze({
     workspaceId: WORKSPACE,
@@ -159,8 +172,19 @@ function entryOf({ name, accountId }: DurableBinding, hash: Uint8Array): Entry {
     invocation: undefined,
     login: undefined,
     durable,
+    ...granted(known),
   });
-  return { name, accountId, hash, value };
+  return { name, accountId, ...granted(known), hash, value };
+}
+
+/** What a binding has beyond a name and an account. Only the very word vouches. */
+function granted({ approvals, profile }: Pick<DurableBinding, "approvals" | "profile">): Granted {
+  return { ...(approvals === "agent" && { approvals }), ...(profile !== undefined && { profile }) };
+}
+
+interface Granted {
+  readonly approvals?: "agent";
+  readonly profile?: string;
 }
 
 /** Where agents of durable bindings work, since nobody says. */

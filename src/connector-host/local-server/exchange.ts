@@ -3,8 +3,9 @@ import type { Linked } from "../../open-list.js";
 import type { RequestId } from "../../protocol/index.js";
 import { type ExtraHeaders, sendEmpty, sendJson, SseWriter } from "../../serving/index.js";
 import type { Clock } from "../../transport/index.js";
+import type { AgentQuestion, QuestionStream } from "./agent-question.js";
 import { BatchPart } from "./batch-part.js";
-import type { Binding } from "./ports.js";
+import type { AgentInput, Binding } from "./ports.js";
 import { RequestSignal } from "./request-signal.js";
 import type { EndReason, Reply, RequestTarget } from "./request-target.js";
 
@@ -14,7 +15,11 @@ export interface ResumableStream {
   readonly unsentBytes: number;
   /** Since when it has had no connection; `Infinity` while it has one. */
   readonly detachedAt: number;
-  send(line: string | Uint8Array, options?: { readonly droppable?: boolean | undefined }): void;
+  /** What is still `wanted` is sent again to a reader that missed it and can't be given it as it was. */
+  send(
+    line: string | Uint8Array,
+    options?: { readonly droppable?: boolean | undefined; readonly wanted?: AgentQuestion | undefined },
+  ): void;
   keepAlive(): void;
   /** Sends the answer, and ends it. */
   answer(body: string | Uint8Array): void;
@@ -28,6 +33,8 @@ export interface ExchangeSession {
   readonly streamAfterMs: number | undefined;
   /** Begins the stream of a request; `undefined` when it can't be resumed. */
   openStream(requestId: RequestId, response: ServerResponse): ResumableStream | undefined;
+  /** How its agent is asked over the stream of a request; `undefined` when it declared nothing that it can be asked. */
+  inputOver(stream: QuestionStream): AgentInput | undefined;
   touch(): void;
 }
 
@@ -51,7 +58,7 @@ const SETTLE_MS = 1_000;
  * long. From then on it is a stream, and the response its last event. There is at most one answer; what comes after it, or
  * after the agent left, is ignored.
  */
-export class Exchange implements RequestTarget, Linked<Exchange> {
+export class Exchange implements RequestTarget, QuestionStream, Linked<Exchange> {
   next: Exchange | undefined;
   previous: Exchange | undefined;
   readonly binding: Binding;
@@ -73,6 +80,8 @@ export class Exchange implements RequestTarget, Linked<Exchange> {
   #onSettled: (() => void) | undefined;
   /** The requests of a batch. */
   #parts: BatchPart[] | undefined;
+  /** What the agent was asked over the stream and has not answered. */
+  #questions: Set<AgentQuestion> | undefined;
   #answered = false;
   #ended: EndReason | undefined;
   #endedAt = Infinity;
@@ -102,6 +111,10 @@ export class Exchange implements RequestTarget, Linked<Exchange> {
     return this.#answered;
   }
 
+  get input(): AgentInput | undefined {
+    return this.mayStream ? this.session?.inputOver(this) : undefined;
+  }
+
   get ended(): EndReason | undefined {
     return this.#ended;
   }
@@ -126,6 +139,7 @@ export class Exchange implements RequestTarget, Linked<Exchange> {
     const now = this.#options.clock.now();
     this.#endedAt = now;
     this.#signal.abort();
+    this.#endQuestions(reason);
     for (const part of this.#parts ?? []) part.end(reason, now);
   }
 
@@ -148,9 +162,22 @@ export class Exchange implements RequestTarget, Linked<Exchange> {
     stream.send(line, options);
   }
 
+  put(question: AgentQuestion): boolean {
+    const stream = this.#ended === undefined ? this.#openStream() : undefined;
+    if (stream === undefined) return false;
+    (this.#questions ??= new Set()).add(question);
+    stream.send(question.line, { wanted: question });
+    return true;
+  }
+
+  takeBack(question: AgentQuestion, line?: string): void {
+    if (this.#questions?.delete(question) === true && line !== undefined) this.#openStream()?.send(line);
+  }
+
   /** Sends the answer. */
   reply(reply: Reply, headers?: ExtraHeaders): void {
     if (this.#answered) return;
+    this.#endQuestions("answered");
     this.#answered = true;
     if (reply === "accepted") {
       sendEmpty(this.#response, 202, headers);
@@ -197,6 +224,10 @@ export class Exchange implements RequestTarget, Linked<Exchange> {
   /** What the session has for an answer that is no stream yet. */
   get #streamAfterMs(): number | undefined {
     return this.#stream === undefined ? this.session?.streamAfterMs : undefined;
+  }
+
+  #endQuestions(reason: Parameters<AgentQuestion["end"]>[0]): void {
+    if (this.#questions !== undefined) for (const question of this.#questions) question.end(reason);
   }
 
   #partOf(requestId: RequestId): BatchPart | undefined {

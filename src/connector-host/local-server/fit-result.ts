@@ -24,9 +24,9 @@ const CLOSE_BRACE = 0x7d;
  * - a legacy agent doesn't get `resultType`, `ttlMs` and `cacheScope`, which its revision does not know, and finds a tool's
  *   `structuredContent` that is no object under its member `result`, because its revision allows only objects there.
  *
- * A modern result of another kind than `complete` asks for a continuation that nobody here offers: it is undeliverable.
- * Source: 2026-07-28, Overview, ResultType; Caching, Cacheable Results; Tools, Structured Content; 2025-11-25, Tools,
- * Structured Content.
+ * A modern result of the type `input_required` is for modern agents, and not of a completion. For whom else it is, it is
+ * undeliverable, and so is one of any other type. Source: 2026-07-28, Overview, ResultType; Multi Round-Trip Requests, Supported
+ * Requests; Caching, Cacheable Results; Tools, Structured Content; 2025-11-25, Tools, Structured Content.
  */
 export function fitResult(answer: UpstreamAnswer, agentEra: "modern" | "legacy", kind: ResultKind): FittedResult {
   const { raw, era, resultType } = answer;
@@ -35,7 +35,10 @@ export function fitResult(answer: UpstreamAnswer, agentEra: "modern" | "legacy",
     // Whatever a legacy server's own members of these names hold, it is no hint.
     return fits(kind === "resource" ? changeMembers(raw, MODERN_READ) : withResultType(raw, resultType));
   }
-  if (resultType !== undefined && resultType !== COMPLETE) return { kind: "undeliverable", resultType };
+  if (resultType !== undefined && resultType !== COMPLETE) {
+    const mayAsk = resultType === "input_required" && agentEra === "modern" && kind !== "completion";
+    return mayAsk ? fits(raw) : { kind: "undeliverable", resultType };
+  }
   if (agentEra === "legacy") return fits(kind === "tool" ? legacyToolResult(raw) : changeMembers(raw, NOT_LEGACY));
   return fits(kind === "resource" ? addMissingMembers(raw, MODERN_READ) : withResultType(raw, resultType));
 }

@@ -20,7 +20,7 @@ import type { AgentRequest } from "./agent-request.js";
 import { failedAnswer } from "./failed-answer.js";
 import { fitResult, type ResultKind } from "./fit-result.js";
 import type { LocalServerConfig } from "./options.js";
-import type { ForwardedRequest, ToolCall, UpstreamAnswer } from "./ports.js";
+import type { AgentInput, ForwardedRequest, ToolCall, UpstreamAnswer } from "./ports.js";
 import type { Answer, RequestTarget } from "./request-target.js";
 
 /**
@@ -38,6 +38,7 @@ export class ForwardedCall implements ToolCall {
   readonly abort: (reason: unknown) => void;
   readonly onProgress: ForwardedRequest["onProgress"];
   readonly onNotification: ForwardedRequest["onNotification"];
+  readonly input: AgentInput | undefined;
   readonly #target: RequestTarget;
 
   constructor(
@@ -45,6 +46,7 @@ export class ForwardedCall implements ToolCall {
     target: RequestTarget,
     { params, progressToken, logLevel }: AgentRequest,
     { argumentsText, args }: Pick<ToolCall, "argumentsText" | "args">,
+    input: AgentInput | undefined,
   ) {
     const { mayStream } = target;
     target.deadline = config.clock.now() + config.callTimeoutMs;
@@ -57,6 +59,7 @@ export class ForwardedCall implements ToolCall {
     this.abort = (reason) => target.abort(reason);
     this.onProgress = mayStream && progressToken !== undefined ? progressRelay(target, progressToken) : undefined;
     this.onNotification = mayStream && logLevel !== undefined ? logRelay(target, logLevel) : undefined;
+    this.input = input;
     this.#target = target;
   }
 
@@ -71,16 +74,17 @@ export function forwardedRequest(
   config: LocalServerConfig,
   target: RequestTarget,
   request: AgentRequest,
-  argumentsText?: string,
+  { argumentsText, input }: { argumentsText?: string | undefined; input?: AgentInput | undefined } = {},
 ): ForwardedRequest & { readonly argumentsText: string | undefined } {
   const { meta, logLevel, deadline, quickSignal, abort, onProgress, onNotification } = new ForwardedCall(
     config,
     target,
     request,
     { argumentsText },
+    input,
   );
   const { signal } = target;
-  return { argumentsText, meta, logLevel, signal, quickSignal, abort, deadline, onProgress, onNotification };
+  return { argumentsText, meta, logLevel, signal, quickSignal, abort, deadline, onProgress, onNotification, input };
 }
 
 /**
@@ -111,15 +115,6 @@ export function deliveredAnswer({ id, era }: AgentRequest, kind: ResultKind, ans
     delivery: "answered",
     details: { feature: `resultType ${fitted.resultType.slice(0, 64)}` },
   });
-}
-
-/**
- * Refuses what would go on with a request that waits for input, since none does here: taking it for a first one would run
- * it once more for an agent that only wanted to go on.
- */
-export function refuseContinuation({ id, params }: AgentRequest): Refusal | undefined {
-  if (params["inputResponses"] === undefined && params["requestState"] === undefined) return undefined;
-  return refuseParams(id, "No request waits for input here, so that there is none to continue");
 }
 
 /** The JSON text of a member of `params` as the agent wrote it, or why it is too long. */

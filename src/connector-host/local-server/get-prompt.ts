@@ -1,4 +1,5 @@
 import { refuseParams } from "../../serving/index.js";
+import { readAgentInput } from "./agent-input.js";
 import type { AgentRequest } from "./agent-request.js";
 import { forward, forwardedRequest } from "./forwarded-request.js";
 import { readNamedParams } from "./named-params.js";
@@ -23,7 +24,9 @@ export function getPrompt(
   if (!Object.values(args).every((value) => typeof value === "string")) {
     return refusedAnswer(refuseParams(request.id, "params.arguments must be an object of strings"));
   }
-  const forwarded = forwardedRequest(config, target, request, argumentsText);
+  const asking = readAgentInput(request, target, config.maxInputBytes);
+  if (asking.kind === "refused") return refusedAnswer(asking);
+  const forwarded = forwardedRequest(config, target, request, { argumentsText, input: asking.input });
   return forward(config, target, request, {
     kind: "prompt",
     begin: () => prompts.get(target.binding, name, forwarded),

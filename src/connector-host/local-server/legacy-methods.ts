@@ -73,7 +73,8 @@ function dispatch(
       const progressToken = progressTokenOf(params);
       const logLevel = session?.logLevel;
       const known = { id, method, params, message, era: "legacy" as const };
-      const answer = answerRequest(config, target, { ...known, headers: undefined, progressToken, logLevel });
+      const unsaid = { headers: undefined, clientCapabilities: undefined };
+      const answer = answerRequest(config, target, { ...known, ...unsaid, progressToken, logLevel });
       if (answer !== undefined) return answer;
     }
   }

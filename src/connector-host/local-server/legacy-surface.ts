@@ -2,11 +2,13 @@ import {
   classifyMessage,
   isJsonObject,
   isRequestId,
+  type JsonObject,
   type Message,
   type RequestId,
   RpcCode,
 } from "../../protocol/index.js";
 import { refuse } from "../../serving/index.js";
+import { legacyAskableOf } from "./askable-capabilities.js";
 import type { LegacyHttpRevision } from "./classify-surface.js";
 import type { Exchange } from "./exchange.js";
 import type { Exchanges } from "./exchanges.js";
@@ -28,6 +30,14 @@ export interface LegacyMessage {
   readonly mayStream: boolean;
   /** The session that the agent named. */
   readonly session: Session | undefined;
+}
+
+/** What a session begins with. */
+interface Beginning {
+  readonly id: RequestId;
+  readonly revision: LegacyHttpRevision;
+  /** What the agent can be asked. */
+  readonly askable: JsonObject | undefined;
 }
 
 type LegacyNotification = Extract<Message, { kind: "notification" }>;
@@ -110,10 +120,14 @@ export class LegacySurface {
     session: Session | undefined,
   ): Reply | Promise<Reply> {
     if (message.kind === "request") return this.#answerRequest(target, { ...message, message: body }, session);
+    if (message.kind === "notification") {
+      this.#hear(target.binding, session, message);
+      return "accepted";
+    }
+    const wasAsked = session?.asks?.take(message) === true;
     if (message.kind === "invalid") return malformed(`The body is no JSON-RPC message: ${message.reason}`, message.id);
-    if (message.kind !== "notification") return malformed("Nothing was asked of this client that it could answer");
-    this.#hear(target.binding, session, message);
-    return "accepted";
+    // One that comes too late is ignored, as cancellation wants it; one that nobody asked for can't be accepted.
+    return wasAsked ? "accepted" : malformed("Nothing was asked of this client that it could answer");
   }
 
   #hear(binding: Binding, session: Session | undefined, { method, params }: LegacyNotification): void {
@@ -130,18 +144,19 @@ export class LegacySurface {
     if (session !== undefined) return malformed("This session is initialized", request.id);
     const read = readInitialize(request);
     if (read.kind === "refused") return { ...read.answer, status: 200 };
-    return this.#begin(target, request.id, read.revision);
+    const askable = legacyAskableOf(read.params["capabilities"], read.revision);
+    return this.#begin(target, { id: request.id, revision: read.revision, askable });
   }
 
   /**
    * Nothing in an `initialize` says whether the agent will listen, watch a resource or ask for log messages, all of which need
    * a session. Only one that takes no streams can't: it is given none, and is not told that it could.
    */
-  #begin(target: RequestTarget, id: RequestId, revision: LegacyHttpRevision): Answer {
+  #begin(target: RequestTarget, { id, revision, askable }: Beginning): Answer {
     const { binding, mayStream: inSession } = target;
     let headers: Answer["headers"];
     try {
-      if (inSession) headers = { [SESSION_HEADER]: this.#sessions.create(binding, revision).id };
+      if (inSession) headers = { [SESSION_HEADER]: this.#sessions.create(binding, revision, askable).id };
     } catch (error) {
       return { ...failedAnswer(this.#config, target, { id, era: "legacy", error }), status: 200 };
     }

@@ -50,8 +50,9 @@ export class ModernSurface {
     const { id, method, params, meta } = request;
     if (method === "server/discover") return this.#discover(exchange.binding, id);
     if (method === "subscriptions/listen") return this.#subscriptions.listen(exchange, { id, params });
-    const { progressToken, logLevel } = meta;
-    const asked = { id, method, params, message: body, era: "modern" as const, headers, progressToken, logLevel };
+    const { progressToken, logLevel, clientCapabilities } = meta;
+    const said = { progressToken, logLevel, clientCapabilities };
+    const asked = { id, method, params, message: body, era: "modern" as const, headers, ...said };
     return answerRequest(this.#config, exchange, asked) ?? refusedAnswer(refuseMethod(id, method));
   }
 

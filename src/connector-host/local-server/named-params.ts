@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from "../../protocol/index.js";
 import { type Refusal, refuseParams } from "../../serving/index.js";
 import type { AgentRequest } from "./agent-request.js";
-import { paramText, refuseContinuation } from "./forwarded-request.js";
+import { paramText } from "./forwarded-request.js";
 
 /** The parameters of a request that names a tool or a prompt, and gives it arguments. */
 export interface NamedParams {
@@ -17,8 +17,6 @@ export function readNamedParams(request: AgentRequest, maxArgumentsBytes: number
   const { id, params } = request;
   const { name } = params;
   if (typeof name !== "string") return refuseParams(id, "params.name must be a string");
-  const continuation = refuseContinuation(request);
-  if (continuation !== undefined) return continuation;
   const args = params["arguments"] ?? undefined;
   if (args === undefined) return { kind: "valid", name, args: {}, argumentsText: undefined };
   if (!isJsonObject(args)) return refuseParams(id, "params.arguments must be an object");

@@ -25,6 +25,10 @@ export interface LocalServerOptions {
   readonly maxBodyBytes?: number | undefined;
   /** Bytes of the arguments of a tool or prompt, and of what is to be completed. 256 KiB when left out. */
   readonly maxArgumentsBytes?: number | undefined;
+  /** Bytes of what a request goes on with: `inputResponses` and `requestState` together. 1 MiB when left out. */
+  readonly maxInputBytes?: number | undefined;
+  /** Questions that wait for the agent of one session, beyond which one more is an error to who asks. 8 when left out. */
+  readonly maxPendingAsks?: number | undefined;
   /** Bearers that are valid at a time. 256 when left out. */
   readonly maxBindings?: number | undefined;
   /** How long a bearer of a session lives without being used. 24 hours when left out. */
@@ -91,6 +95,8 @@ export interface LocalServerConfig {
   readonly allowedOrigins: readonly string[];
   readonly maxBodyBytes: number;
   readonly maxArgumentsBytes: number;
+  readonly maxInputBytes: number;
+  readonly maxPendingAsks: number;
   readonly maxBindings: number;
   readonly bindingIdleMs: number;
   readonly maxDurableBindings: number;
@@ -125,6 +131,8 @@ const KNOWN: Readonly<Record<keyof LocalServerOptions, true>> = {
   allowedOrigins: true,
   maxBodyBytes: true,
   maxArgumentsBytes: true,
+  maxInputBytes: true,
+  maxPendingAsks: true,
   maxBindings: true,
   bindingIdleMs: true,
   maxDurableBindings: true,
@@ -172,6 +180,8 @@ export function resolveLocalServerOptions(options: LocalServerOptions): LocalSer
     allowedOrigins: options.allowedOrigins ?? [],
     maxBodyBytes: countOption("maxBodyBytes", options.maxBodyBytes, 4 * MIB),
     maxArgumentsBytes: countOption("maxArgumentsBytes", options.maxArgumentsBytes, 256 * KIB),
+    maxInputBytes: countOption("maxInputBytes", options.maxInputBytes, MIB),
+    maxPendingAsks: countOption("maxPendingAsks", options.maxPendingAsks, 8),
     maxBindings: countOption("maxBindings", options.maxBindings, 256),
     bindingIdleMs: durationOption("bindingIdleMs", options.bindingIdleMs, DAY_MS),
     maxDurableBindings: countOption("maxDurableBindings", options.maxDurableBindings, 64),

@@ -24,8 +24,12 @@ export interface Binding {
   readonly invocation: Invocation | undefined;
   /** `undefined`: nobody was signed in, so that only the connectors of the device are in reach. */
   readonly login: BoundLogin | undefined;
+  /** What its agent is shown otherwise, by the host's own name for it. */
+  readonly profile?: string | undefined;
   /** Set for a binding that has a name and no login of its own: its account's connectors are in reach while that is signed in. */
   readonly durable?: { readonly name: string; readonly accountId: string | undefined } | undefined;
+  /** `agent`: whoever made it vouches that its agent asks a person what it is asked, so that it may be asked for approvals. */
+  readonly approvals?: "agent" | undefined;
 }
 
 /** One tool as agents see it. */
@@ -194,11 +198,13 @@ export interface ToolDirectory {
   /** What `resolve` would resolve to, where that can be told at once; `undefined` otherwise, and whenever it would reject. */
   known?(binding: Binding, exposedName: string): ResolvedTool | undefined;
   /** Rejects with `unknown_tool` for a name that belongs to nothing in the binding's reach. */
-  resolve(binding: Binding, exposedName: string, signal: AbortSignal): Promise<ResolvedTool>;
+  resolve(binding: Binding, exposedName: string, signal: AbortSignal, deadline?: number): Promise<ResolvedTool>;
   /** `tool` is the object that `known` or `resolve` gave for this call. */
   call(binding: Binding, tool: ResolvedTool, call: ToolCall): Promise<UpstreamAnswer>;
   /** Text for the model about the connectors in reach; `undefined` for none. */
   instructions?(binding: Binding): string | undefined;
+  /** Told that a binding is over: nothing more comes from it. Must not throw. */
+  onBindingEnd?(binding: Binding): void;
   /** Left out: the server offers no prompts. */
   readonly prompts?: PromptDirectory | undefined;
   /** Left out: the server offers no resources. */

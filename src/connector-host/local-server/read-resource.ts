@@ -1,7 +1,8 @@
 import { refuseParams } from "../../serving/index.js";
+import { readAgentInput } from "./agent-input.js";
 import type { AgentRequest } from "./agent-request.js";
 import { chosenConnector } from "./chosen-connector.js";
-import { forward, forwardedRequest, refuseContinuation } from "./forwarded-request.js";
+import { forward, forwardedRequest } from "./forwarded-request.js";
 import type { LocalServerConfig } from "./options.js";
 import type { ResourceDirectory } from "./ports.js";
 import { refusedAnswer } from "./refused-answer.js";
@@ -20,10 +21,10 @@ export function readResource(
   const { id, params } = request;
   const { uri } = params;
   if (typeof uri !== "string") return refusedAnswer(refuseParams(id, "params.uri must be a string"));
-  const continuation = refuseContinuation(request);
-  if (continuation !== undefined) return refusedAnswer(continuation);
+  const asking = readAgentInput(request, target, config.maxInputBytes);
+  if (asking.kind === "refused") return refusedAnswer(asking);
   const connectorKey = chosenConnector(params, config.connectorMetaKey);
-  const forwarded = { ...forwardedRequest(config, target, request), connectorKey };
+  const forwarded = { ...forwardedRequest(config, target, request, { input: asking.input }), connectorKey };
   return forward(config, target, request, {
     kind: "resource",
     uri,

@@ -1,5 +1,5 @@
 import type { ExtraHeaders } from "../../serving/index.js";
-import type { Binding } from "./ports.js";
+import type { AgentInput, Binding } from "./ports.js";
 
 /** Why a request was ended before it had its answer. */
 export type EndReason =
@@ -26,6 +26,8 @@ export interface RequestTarget {
   readonly binding: Binding;
   /** Whether notifications can be sent ahead of the answer. */
   readonly mayStream: boolean;
+  /** How the agent can be asked ahead of the answer, over its stream. `undefined`: not in this way. */
+  readonly input: AgentInput | undefined;
   /** Aborted when the request ends before its answer. */
   readonly signal: AbortSignal;
   /** What has the shape of that signal, fires with it, and costs much less. */

@@ -17,8 +17,10 @@ export type LineVerdict =
   | { readonly kind: "legacy"; readonly ids: readonly [RequestId]; readonly method: string; readonly params: unknown }
   /** Several messages of a legacy session. `ids` are those of its requests, if there are any. */
   | { readonly kind: "batch"; readonly ids: readonly RequestId[] }
-  /** A notification, or an answer to a request of the host, of a legacy session. `method` is absent for an answer. */
-  | { readonly kind: "aside"; readonly method: string | undefined; readonly params: unknown }
+  /** A notification of a legacy session. */
+  | { readonly kind: "aside"; readonly method: string }
+  /** An answer to a request of the host, or what was meant as one. */
+  | { readonly kind: "response"; readonly id: RequestId | undefined }
   /** A request is not wanted any more. */
   | { readonly kind: "cancel"; readonly requestId: RequestId }
   /** Answered here, whatever the host is at. */
@@ -50,9 +52,9 @@ export function classifyLine(value: unknown, revision: string | undefined): Line
       return classifyNotification(message, revision);
     case "result":
     case "error":
-      return revision === undefined ? IGNORED : { kind: "aside", method: undefined, params: undefined };
+      return revision === undefined ? IGNORED : { kind: "response", id: message.id };
     case "invalid":
-      return classifyInvalid(value, message.reason);
+      return classifyInvalid(value, message, revision);
   }
 }
 
@@ -74,7 +76,7 @@ function classifyNotification({ method, params }: OneOf<"notification">, revisio
     const requestId = isJsonObject(params) ? params["requestId"] : undefined;
     return isRequestId(requestId) ? { kind: "cancel", requestId } : IGNORED;
   }
-  return revision === undefined || namesVersion(params) ? IGNORED : { kind: "aside", method, params };
+  return revision === undefined || namesVersion(params) ? IGNORED : { kind: "aside", method };
 }
 
 /** Source: 2025-03-26, Overview, Batching; Lifecycle, Initialization. */
@@ -91,11 +93,17 @@ function classifyBatch(values: readonly unknown[], revision: string | undefined)
   return { kind: "batch", ids };
 }
 
-/** A broken answer is not answered; a broken request is, by its id if that can be read. */
-function classifyInvalid(value: unknown, reason: string): LineVerdict {
+/** A broken answer is for the host, whom it tells that there is no other; a broken request is answered, by its id if that can be read. */
+function classifyInvalid(
+  value: unknown,
+  { id: answered, reason }: OneOf<"invalid">,
+  revision: string | undefined,
+): LineVerdict {
   if (!isJsonObject(value)) return malformed(reason);
   const isRequest = (value["method"] ?? undefined) !== undefined;
-  if (!isRequest && ("result" in value || "error" in value)) return IGNORED;
+  if (!isRequest && ("result" in value || "error" in value)) {
+    return revision === undefined ? IGNORED : { kind: "response", id: answered };
+  }
   const id = value["id"];
   return malformed(reason, isRequestId(id) ? id : undefined);
 }

@@ -8,6 +8,7 @@ import type { HostLink, HostQuestion } from "./host-link.js";
 import { type HostEnd, type HostRequest, TOO_LONG } from "./host-request.js";
 import type { HostStarter } from "./host-starter.js";
 import type { LegacySession } from "./legacy-session.js";
+import { type OpenAsks, withdrawalLine } from "./open-asks.js";
 import type { ServeStdioConfig } from "./options.js";
 
 /** What all calls share. */
@@ -17,6 +18,9 @@ export interface HostCallPorts {
   readonly link: HostLink;
   readonly starter: HostStarter;
   readonly requests: AgentRequests<HostCall>;
+  readonly asks: OpenAsks<HostCall>;
+  /** Answers a question of the host by which an agent that says nothing any more would be asked; whether that is the case. */
+  readonly refuseAsk: (id: RequestId) => boolean;
   readonly write: (message: string | Uint8Array) => void;
 }
 
@@ -144,7 +148,17 @@ export class HostCall implements AgentRequest {
     const message = Buffer.from(data, "utf8");
     if (isResponse(message)) return this.#answer({ status: 200, headers, body: message });
     this.#wasHeard = true;
-    if (!this.#isMuted) this.#ports.write(message);
+    this.#hear(message);
+  }
+
+  /** A message ahead of the answer. What was muted may still withdraw what it asked. */
+  #hear(message: Uint8Array): void {
+    const { asks, refuseAsk, write } = this.#ports;
+    const word = asks.classify(message);
+    if (word.kind === "withdrawal") asks.delete(word.id);
+    else if (this.#isMuted || (word.kind === "question" && refuseAsk(word.id))) return;
+    else if (word.kind === "question") asks.add(word.id, this);
+    write(message);
   }
 
   #onAnswer(answer: Omit<HostAnswer, "kind">): void {
@@ -237,7 +251,9 @@ export class HostCall implements AgentRequest {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#running = undefined;
-    this.#ports.requests.remove(this);
+    const { asks, requests, write } = this.#ports;
+    for (const id of asks.takeOf(this)) write(withdrawalLine(id, "The request that this was asked for is over."));
+    requests.remove(this);
     this.#init.onOver?.();
   }
 }

@@ -79,6 +79,9 @@ export interface LegacySessionOptions {
 
 const WITH_EFFECT: ReadonlySet<string> = new Set(["logging/setLevel", "resources/subscribe", "resources/unsubscribe"]);
 
+/** How often something is told that does no harm when it is heard twice. */
+const MAX_TELLINGS = 3;
+
 /** Requests whose effect a new session must have again, at most. */
 const MAX_EFFECTS = 256;
 
@@ -117,6 +120,17 @@ export class LegacySession {
   /** The headers of its requests. */
   get headers(): readonly string[] {
     return headersOf(this.#agreement);
+  }
+
+  /**
+   * Tells the host something, whatever comes of it. `mayRepeat`: it is told again when a connection broke, since hearing it twice does
+   * no harm. Never rejects.
+   */
+  async tell(body: string | Uint8Array<ArrayBuffer>, { mayRepeat }: { readonly mayRepeat: boolean }): Promise<void> {
+    for (let attempts = mayRepeat ? MAX_TELLINGS : 1; attempts > 0; attempts -= 1) {
+      const reply = await askWhole(this.#link, { method: "POST", body, headers: this.headers });
+      if (reply.kind === "answer") return;
+    }
   }
 
   /**

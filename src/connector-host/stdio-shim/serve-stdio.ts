@@ -46,6 +46,8 @@ class StdioService {
   /** Lines that were read meanwhile. */
   readonly #waiting: Line[] = [];
   #waitingBytes = 0;
+  /** The agent has said all that it will say. */
+  #isReadToEnd = false;
   /** Nobody reads any more, or nobody waits. */
   #onLeft: () => void = ignore;
   /** Told when every line that was read is taken, and no request is under way. */
@@ -125,6 +127,7 @@ class StdioService {
 
   #finished(): Promise<void> {
     this.#shim.finish();
+    this.#isReadToEnd = true;
     return new Promise((resolve) => {
       this.#onIdle = resolve;
       this.#lookWhetherIdle();
@@ -132,7 +135,9 @@ class StdioService {
   }
 
   #lookWhetherIdle(): void {
-    if (this.#waiting.length === 0 && !this.#shim.isBusy) this.#onIdle();
+    if (this.#waiting.length > 0) return;
+    if (this.#isReadToEnd) this.#shim.silence();
+    if (!this.#shim.isBusy) this.#onIdle();
   }
 
   #hold(why: "handshake" | "output", isHeld: boolean): void {

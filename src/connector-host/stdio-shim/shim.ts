@@ -9,6 +9,7 @@ import type { HostLink } from "./host-link.js";
 import type { HostStarter } from "./host-starter.js";
 import { agreementOf, copyOf, handshakeOf, LegacySession } from "./legacy-session.js";
 import { ListeningStream } from "./listening-stream.js";
+import { OpenAsks, refusalLine } from "./open-asks.js";
 import type { ServeStdioConfig } from "./options.js";
 
 /** What is known of the requests of a line. */
@@ -47,17 +48,24 @@ export class Shim {
   readonly #options: ShimOptions;
   readonly #requests: AgentRequests<HostCall>;
   readonly #ports: HostCallPorts;
+  readonly #asks = new OpenAsks<HostCall>();
   #session: LegacySession | undefined;
   #listening: ListeningStream | undefined;
   /** The agent has said all that it will say. */
   #isFinishing = false;
+  /** And all of that was taken. */
+  #isSilent = false;
   #isClosed = false;
 
   constructor(options: ShimOptions) {
     this.#options = options;
     const { config, socketPath, link, starter, write, onOver } = options;
     this.#requests = new AgentRequests(onOver);
-    this.#ports = { config, socketPath, link, starter, write, requests: this.#requests };
+    const refuseAsk = (id: RequestId): boolean => {
+      if (this.#isSilent) this.#refuseAsk(id);
+      return this.#isSilent;
+    };
+    this.#ports = { config, socketPath, link, starter, write, requests: this.#requests, asks: this.#asks, refuseAsk };
   }
 
   /** Takes the agent's next line. */
@@ -84,6 +92,12 @@ export class Shim {
     this.#requests.abortSubscriptions();
   }
 
+  /** No line of the agent is left: what it was asked, and is from now on, has no answer, so that its calls need not wait for one. */
+  silence(): void {
+    this.#isSilent = true;
+    for (const id of this.#asks.takeAll()) this.#refuseAsk(id);
+  }
+
   /** Ends everything that is under way, without an answer, and the session. Resolves within `closeTimeoutMs`. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
@@ -107,6 +121,8 @@ export class Shim {
         return this.#initialize(verdict, bytes);
       case "aside":
         return this.#aside(verdict, bytes);
+      case "response":
+        return this.#respond(verdict, bytes);
       case "cancel":
         return this.#cancel(verdict.requestId, bytes);
       case "ping":
@@ -192,6 +208,15 @@ export class Shim {
     });
   }
 
+  #respond({ id }: Verdict<"response">, line: Uint8Array): void {
+    if (id !== undefined) this.#asks.delete(id);
+    void this.#session?.tell(copyOf(line), FIRST_COUNTS);
+  }
+
+  #refuseAsk(id: RequestId): void {
+    void this.#session?.tell(refusalLine(id), FIRST_COUNTS);
+  }
+
   #listen(session: LegacySession): void {
     if (this.#isFinishing || this.#isClosed || this.#session !== session || session.id === undefined) return;
     const { link, write, config } = this.#options;
@@ -208,10 +233,8 @@ export class Shim {
   }
 
   #cancel(requestId: RequestId, line: Uint8Array): void {
-    const session = this.#session;
-    const mustTell = this.#requests.get(requestId)?.cancel() === true;
-    if (!mustTell || session === undefined) return;
-    void askWhole(this.#options.link, { method: "POST", body: copyOf(line), headers: session.headers });
+    if (this.#requests.get(requestId)?.cancel() !== true) return;
+    void this.#session?.tell(copyOf(line), { mayRepeat: false });
   }
 
   #refuse(code: number, message: string, id?: RequestId): void {
@@ -224,6 +247,9 @@ export class Shim {
     if (envelope.hasMethod) this.#refuse(RpcCode.invalidRequest, message, envelope.id);
   }
 }
+
+/** Of several answers to a question the host takes the first. */
+const FIRST_COUNTS = { mayRepeat: true };
 
 async function endSession(link: HostLink, { id, headers }: LegacySession): Promise<void> {
   if (id !== undefined) await askWhole(link, { method: "DELETE", body: null, headers });

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { SseWriter } from "../../../serving/index.js";
 import type { Clock } from "../../../transport/index.js";
+import type { AgentQuestion } from "../agent-question.js";
 import type { ResumableStream } from "../exchange.js";
 import { EventBuffer, type EventBufferLimits } from "./event-buffer.js";
 import { encodeEventId } from "./event-id.js";
@@ -37,6 +38,8 @@ export class EventStream implements ResumableStream, KeptStream {
   /** The newest position that some connection took. */
   #writtenUpTo = 0;
   #ended = false;
+  /** Questions that were open when the last of them was sent, and the place of each. */
+  #questions: { readonly question: AgentQuestion; position: number }[] | undefined;
   /** Where the answer is; `Infinity` before it, and for good when there was none. */
   #answeredAt = Infinity;
   #detachedAt: number;
@@ -110,12 +113,17 @@ export class EventStream implements ResumableStream, KeptStream {
       writer.prime(this.#idOf(this.#writtenUpTo), retryMs);
     }
     for (const event of events) this.#write(event.position, event.message);
+    this.#sendAgain(position, events[0]?.position ?? Infinity);
     if (this.#ended) writer.end();
   }
 
   /** Sends a message, and keeps it. */
-  send(message: string | Uint8Array): void {
-    if (!this.#ended) this.#append(message);
+  send(message: string | Uint8Array, { wanted }: { readonly wanted?: AgentQuestion | undefined } = {}): void {
+    if (this.#ended) return;
+    const position = this.#append(message);
+    if (wanted === undefined) return;
+    const open = (this.#questions ?? []).filter(({ question }) => question.isOpen());
+    this.#questions = [...open, { question: wanted, position }];
   }
 
   /** Sends the answer, and ends the stream. */
@@ -142,6 +150,17 @@ export class EventStream implements ResumableStream, KeptStream {
 
   forget(): void {
     this.#buffer.clear();
+  }
+
+  /**
+   * Sends open questions that came after `seen`, what the reader has, and before `kept`, what it was given now: they are gone from
+   * the buffer, and the request would wait for their answers.
+   */
+  #sendAgain(seen: number, kept: number): void {
+    for (const each of this.#questions ?? []) {
+      if (each.position <= seen || each.position >= kept || !each.question.isOpen()) continue;
+      each.position = this.#append(each.question.line);
+    }
   }
 
   #append(message: string | Uint8Array): number {

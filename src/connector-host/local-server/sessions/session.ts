@@ -1,17 +1,19 @@
 import type { ServerResponse } from "node:http";
 import type { JsonObject, RequestId } from "../../../protocol/index.js";
 import { type LogLevel, notificationLine } from "../../../serving/index.js";
+import type { QuestionStream } from "../agent-question.js";
 import type { LegacyHttpRevision } from "../classify-surface.js";
 import type { ExchangeSession, ResumableStream } from "../exchange.js";
 import type { LegacySession } from "../legacy-methods.js";
 import type { Listener, Listeners, ListKind } from "../listeners.js";
 import type { LocalServerConfig } from "../options.js";
-import type { Binding } from "../ports.js";
+import type { AgentInput, Binding } from "../ports.js";
 import { ResourceWatches } from "../resource-watches.js";
 import { CallStreams } from "./call-streams.js";
 import { parseEventId } from "./event-id.js";
 import { EventStream } from "./event-stream.js";
 import type { KeptStreams } from "./kept-streams.js";
+import { SessionAsks } from "./session-asks.js";
 
 export interface SessionOptions {
   /** The secret that an agent names it by. */
@@ -20,6 +22,8 @@ export interface SessionOptions {
   readonly tag: string;
   readonly binding: Binding;
   readonly revision: LegacyHttpRevision;
+  /** What its agent declared that it can be asked, in the newest form; `undefined`: nothing. */
+  readonly askable: JsonObject | undefined;
   readonly config: LocalServerConfig;
   readonly kept: KeptStreams;
   readonly listeners: Listeners;
@@ -38,11 +42,10 @@ const STREAM_AFTER_MS = 1_000;
 const LISTENING = 0;
 
 /**
- * What is remembered of one agent of a legacy revision: its log level, the resources it watches, the stream on which it
- * listens, and the streams of its requests, all of which can be resumed.
+ * What is remembered of one agent of a legacy revision: its log level, the resources it watches, what it is asked over the streams of
+ * its requests, the stream on which it listens, and the streams of its requests, all of which can be resumed.
  *
- * Once requests from connectors are handed on, they go over the stream of the call they belong to, which is found here by
- * the call's exchange. Source: 2025-11-25, Transports, Session Management.
+ * Source: 2025-11-25, Transports, Session Management.
  */
 export class Session implements ExchangeSession, LegacySession, Listener {
   readonly id: string;
@@ -50,6 +53,8 @@ export class Session implements ExchangeSession, LegacySession, Listener {
   readonly revision: LegacyHttpRevision;
   readonly lists: ReadonlySet<ListKind>;
   readonly streamAfterMs: number | undefined;
+  /** What its agent is asked; `undefined` when it can't be. */
+  readonly asks: SessionAsks | undefined;
   /** When a request of it, or its stream, began or ended last. */
   lastUsedAt: number;
   readonly #options: SessionOptions;
@@ -75,7 +80,9 @@ export class Session implements ExchangeSession, LegacySession, Listener {
     ]);
     this.streamAfterMs = revision === PRIMING_REVISION ? STREAM_AFTER_MS : undefined;
     this.lastUsedAt = clock.now();
-    const { maxResourceSubscriptions, subscribeTimeoutMs } = config;
+    const { maxPendingAsks, maxResourceSubscriptions, subscribeTimeoutMs } = config;
+    const { askable, tag } = options;
+    this.asks = askable && new SessionAsks({ tag, revision, capabilities: askable, maxPendingAsks });
     this.#watches = new ResourceWatches({
       binding,
       resources: directory.resources,
@@ -122,6 +129,10 @@ export class Session implements ExchangeSession, LegacySession, Listener {
 
   openStream(requestId: RequestId, response: ServerResponse): ResumableStream | undefined {
     return this.#calls.open(requestId, response);
+  }
+
+  inputOver(stream: QuestionStream): AgentInput | undefined {
+    return this.asks?.inputOver(stream);
   }
 
   /**

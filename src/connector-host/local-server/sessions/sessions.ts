@@ -1,4 +1,5 @@
 import { RemoteConnectorError } from "../../../errors.js";
+import type { JsonObject } from "../../../protocol/index.js";
 import type { LegacyHttpRevision } from "../classify-surface.js";
 import type { Listeners } from "../listeners.js";
 import type { LocalServerConfig } from "../options.js";
@@ -41,10 +42,10 @@ export class Sessions {
   }
 
   /**
-   * Opens a session for whoever holds the binding's bearer. When `maxSessions` are open, an idle one ends: of the binding that has
+   * Opens a session for whoever holds the binding's bearer, and can be asked what `askable` declares. When `maxSessions` are open, an idle one ends: of the binding that has
    * the most, the one that was idle for the longest time. Throws `limit_exceeded` when none is idle.
    */
-  create(binding: Binding, revision: LegacyHttpRevision): Session {
+  create(binding: Binding, revision: LegacyHttpRevision, askable?: JsonObject): Session {
     const { config, listeners } = this.#parts;
     this.#makeRoom();
     const session = new Session({
@@ -52,6 +53,7 @@ export class Sessions {
       tag: this.#random(TAG_BYTES),
       binding,
       revision,
+      askable,
       config,
       kept: this.#kept,
       listeners,

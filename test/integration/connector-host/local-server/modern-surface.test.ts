@@ -182,8 +182,10 @@ describe("H-26: tools/call", () => {
   it.each<[string, string, number]>([
     ["name", '{"name":5}', 400],
     ["arguments", '{"name":"a_x","arguments":[]}', 400],
-    ["a continuation", '{"name":"a_x","requestState":"s"}', 400],
-    ["answers to questions", '{"name":"a_x","inputResponses":{}}', 400],
+    ["a state that is no text", '{"name":"a_x","requestState":7}', 400],
+    ["a state that is null", '{"name":"a_x","requestState":null}', 400],
+    ["answers that are no object", '{"name":"a_x","inputResponses":[]}', 400],
+    ["answers that are null", '{"name":"a_x","requestState":"s","inputResponses":null}', 400],
   ])("is refused for params that can't be used: %s", async (_name, params, status) => {
     const { agent, directory } = await start((tools) => tools.add("a_x", says(HELLO)));
     const answer = await post(agent, modernBody("tools/call", params), modernHeaders("tools/call", "a_x"));
@@ -265,8 +267,8 @@ describe("H-26: tools/call", () => {
     expect(faults).toEqual([defect, defect]);
   });
 
-  it("W-10: does not hand on a result that asks for more", async () => {
-    const raw = '{"resultType":"input_required","requestState":"x"}';
+  it("W-10: does not hand on a result of a type that nobody knows", async () => {
+    const raw = '{"resultType":"task","requestState":"x"}';
     const { agent } = await start((tools) => tools.add("a_x", says(raw)));
     expect(errorOf(await callModern(agent, "a_x"))).toMatchObject({
       code: -32603,

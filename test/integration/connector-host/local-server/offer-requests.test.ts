@@ -48,8 +48,8 @@ describe("H-21, H-22: prompts/get", () => {
     ["arguments that are no object", '{"name":"a_p","arguments":[]}', -32602],
     ["an argument that is no text", '{"name":"a_p","arguments":{"n":1}}', -32602],
     ["too many arguments", `{"name":"a_p","arguments":{"s":"${"x".repeat(64)}"}}`, -32602],
-    ["a continuation", '{"name":"a_p","requestState":"s"}', -32602],
-    ["answers to questions", '{"name":"a_p","inputResponses":{}}', -32602],
+    ["a state that is no text", '{"name":"a_p","requestState":7}', -32602],
+    ["answers that are no object", '{"name":"a_p","inputResponses":7}', -32602],
   ])("refuses %s before anything is asked", async (_name, params, code) => {
     const { agent, prompts } = await started();
     const modern = await ask(agent, "modern", { method: "prompts/get", params, headers: { "Mcp-Name": "a_p" } });
@@ -155,8 +155,8 @@ describe("H-28: resources/read", () => {
   it.each([
     ["no URI", "{}"],
     ["a URI that is no text", '{"uri":7}'],
-    ["a continuation", '{"uri":"file:///a","requestState":"s"}'],
-    ["answers to questions", '{"uri":"file:///a","inputResponses":{}}'],
+    ["a state that is no text", '{"uri":"file:///a","requestState":7}'],
+    ["answers that are no object", '{"uri":"file:///a","inputResponses":7}'],
   ])("refuses %s before anything is asked", async (_name, params) => {
     const { agent, resources } = await started();
     const headers = { "Mcp-Name": "file:///a" };

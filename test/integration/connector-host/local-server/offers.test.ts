@@ -150,8 +150,8 @@ describe.each(ASKED)("H-26: %s", (method, question) => {
     );
   });
 
-  it("hands on no result that asks for more", async () => {
-    const { agent } = await start(offering(says('{"resultType":"input_required","requestState":"s"}')));
+  it("hands on no result of a type that nobody knows", async () => {
+    const { agent } = await start(offering(says('{"resultType":"task","requestState":"s"}')));
     for (const era of ERAS) {
       expect(errorOf(await ask(agent, era, question))).toMatchObject({
         code: -32603,

@@ -26,8 +26,11 @@ export function eventsIn(text: string): { readonly events: readonly RawEvent[]; 
 
 /** A message, as far as tests look into it. */
 export interface AnyMessage {
+  readonly id?: unknown;
   readonly method?: string;
-  readonly params?: { readonly level?: unknown };
+  readonly params?: { readonly level?: unknown; readonly requestId?: unknown };
+  readonly result?: unknown;
+  readonly error?: unknown;
 }
 
 /** The messages of events: those of comments and of priming events are none. */
@@ -88,8 +91,8 @@ export class SessionAgent {
     this.revision = revision;
   }
 
-  static async open(bound: BoundAgent, revision = "2025-11-25"): Promise<SessionAgent> {
-    const answer = await initialize(bound, revision);
+  static async open(bound: BoundAgent, revision = "2025-11-25", capabilities: object = {}): Promise<SessionAgent> {
+    const answer = await initialize(bound, revision, ACCEPT_BOTH, capabilities);
     return new SessionAgent(bound, answer.headers.get("mcp-session-id") ?? "none", revision);
   }
 
@@ -141,8 +144,9 @@ export function initialize(
   bound: BoundAgent,
   protocolVersion = "2025-11-25",
   accept = ACCEPT_BOTH,
+  capabilities: object = {},
 ): Promise<RawAnswer> {
-  const params = { protocolVersion, capabilities: {}, clientInfo: { name: "t", version: "1" } };
+  const params = { protocolVersion, capabilities, clientInfo: { name: "t", version: "1" } };
   const message = JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params });
   return post(bound, message, { "Content-Type": "application/json", Accept: accept });
 }

@@ -105,9 +105,9 @@ export class LineAgent {
     return this.answerTo(this.sendModern(method, params));
   }
 
-  async initialize(protocolVersion: string): Promise<Heard> {
+  async initialize(protocolVersion: string, capabilities: object = {}): Promise<Heard> {
     const clientInfo = { name: "line-agent", version: "1" };
-    const answer = await this.ask("initialize", { protocolVersion, capabilities: {}, clientInfo });
+    const answer = await this.ask("initialize", { protocolVersion, capabilities, clientInfo });
     this.notify("notifications/initialized");
     return answer;
   }

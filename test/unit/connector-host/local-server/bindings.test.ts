@@ -55,6 +55,17 @@ describe("H-20: bearers", () => {
     expect(Object.isFrozen(binding) && Object.isFrozen(binding.login)).toBe(true);
   });
 
+  it("H-32: vouch for their agent by one word alone, which nothing changes", () => {
+    const { bindings } = setUp();
+    const bound = (approvals: unknown) =>
+      bindings.bind(Object({ workspaceId: "w", agentSessionId: "s", approvals })).binding;
+    expect(bound("agent")).toMatchObject({ approvals: "agent" });
+    for (const other of [undefined, null, "", "Agent", "host", true, ["agent"], { toString: () => "agent" }]) {
+      expect(bound(other)).not.toHaveProperty("approvals");
+    }
+    expect(Object.isFrozen(bound("agent"))).toBe(true);
+  });
+
   it("are kept only as hashes", () => {
     const { bindings, bind } = setUp();
     const { token } = bind("s");

@@ -62,6 +62,21 @@ describe("H-20: durable bindings", () => {
     expect(again.match(bearer(token))?.durable).toEqual({ name: "b", accountId: undefined });
   });
 
+  it("H-32: vouch for their agents by one word alone, also when they are read back", async () => {
+    const { bindings, rows } = await load();
+    await bindings.bind({ name: "desk", approvals: "agent" });
+    await bindings.bind(Object({ name: "lamp", approvals: "yes" }));
+    const listed = [{ name: "desk", approvals: "agent" }, { name: "lamp" }];
+    expect(bindings.list()).toEqual(listed);
+    expect(await rows.list()).toMatchObject([{ approvals: "agent" }, { name: "lamp" }]);
+    const again = (await load(rows)).bindings;
+    expect(again.list()).toEqual(listed);
+    expect([again.named("desk")?.approvals, again.named("lamp")?.approvals]).toEqual(["agent", undefined]);
+    expect(Object.isFrozen(again.named("desk"))).toBe(true);
+    await again.bind({ name: "desk" });
+    expect(again.named("desk")).not.toHaveProperty("approvals");
+  });
+
   it("end when their name is bound again or revoked, and not otherwise", async () => {
     const { bindings, rows, ended } = await load();
     const first = await bindings.bind({ name: "desk" });

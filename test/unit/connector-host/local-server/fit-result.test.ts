@@ -86,12 +86,26 @@ describe("H-26: a result for an agent", () => {
     expect(fitted(text, "modern", "legacy")).toBe(`{"content":[],"structuredContent":${expected}}`);
   });
 
-  it.each(["input_required", "task", ""])("of the kind %j reaches nobody", (resultType) => {
+  it.each(["task", "", "Input_Required"])("of the kind %j reaches nobody", (resultType) => {
     const given = answer(JSON.stringify({ resultType }), "modern");
     for (const kind of KINDS) {
       expect(fitResult(given, "modern", kind)).toEqual({ kind: "undeliverable", resultType });
       expect(fitResult(given, "legacy", kind)).toEqual({ kind: "undeliverable", resultType });
     }
+  });
+
+  it("H-27: that asks for input reaches a modern agent byte for byte, and a legacy one never", () => {
+    const given = answer(`{"resultType":"input_required", "inputRequests":{},${PLAIN.slice(1)}`, "modern");
+    for (const kind of ["tool", "prompt", "resource"] as const) {
+      expect(fitResult(given, "modern", kind)).toEqual({ kind: "fits", raw: given.raw });
+    }
+    const undeliverable = { kind: "undeliverable", resultType: "input_required" };
+    expect(fitResult(given, "modern", "completion")).toEqual(undeliverable);
+    for (const kind of KINDS) expect(fitResult(given, "legacy", kind)).toEqual(undeliverable);
+  });
+
+  it("H-27: of a legacy server asks for nothing, whatever it calls its resultType", () => {
+    expect(fitted('{"resultType":"input_required"}', "legacy", "modern")).toBe('{"resultType":"complete"}');
   });
 
   it("keeps every other member of any object, in order", () => {

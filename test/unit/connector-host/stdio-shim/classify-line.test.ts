@@ -62,12 +62,19 @@ describe("H-23, L-1: a line of a session", () => {
     expect(classifyLine(note("notifications/initialized"), "2025-06-18")).toEqual({
       kind: "aside",
       method: "notifications/initialized",
-      params: undefined,
     });
-    expect(classifyLine({ jsonrpc: "2.0", id: "e", result: {} }, "2025-06-18").kind).toBe("aside");
-    expect(classifyLine({ jsonrpc: "2.0", id: "e", error: { code: -1, message: "no" } }, "2025-06-18").kind).toBe(
-      "aside",
-    );
+  });
+
+  it.each([
+    ["a result", { result: {} }],
+    ["an error", { error: { code: -1, message: "no" } }],
+    ["a result that is no object", { result: 7 }],
+    ["an error without a code", { error: {} }],
+    ["both", { result: {}, error: { code: -1 } }],
+  ])("H-27: is an answer for the host, broken or not: %s", (_what, members) => {
+    const answer = { jsonrpc: "2.0", id: "e", ...members };
+    expect(classifyLine(answer, "2025-06-18")).toEqual({ kind: "response", id: "e" });
+    expect(classifyLine(answer, undefined)).toEqual({ kind: "ignored" });
   });
 
   it("can be a batch in the one revision that has them, of 1 to 64 messages", () => {
