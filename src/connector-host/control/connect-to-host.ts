@@ -1,5 +1,5 @@
 import { isRemoteConnectorError, RemoteConnectorError } from "../../errors.js";
-import { durationOption, refuseOption, refuseUnknownOptions } from "../../options.js";
+import { durationOption, functionOption, refuseOption, refuseUnknownOptions } from "../../options.js";
 import {
   createUndiciExchange,
   type HttpAnswer,
@@ -8,16 +8,25 @@ import {
   httpSend,
   resolveTransportOptions,
 } from "../../transport/index.js";
+import { type AdminVerbs, createAdminClient } from "../admin/index.js";
+import { AdminRequests } from "./admin-requests.js";
+import { type Confirm, confirmAtTerminal } from "./confirm-at-terminal.js";
 import { controlAddress } from "./control-address.js";
 import { REFRESH_PATH, STATUS_PATH } from "./control-paths.js";
 import type { HostStatus } from "./host-control.js";
 import { parseHostStatus } from "./parse-status.js";
+import { refusedAnswer } from "./refused-answer.js";
 
 export interface ConnectToHostOptions {
   /** That of the host, as it was given to it. */
   readonly stateDirectory: string;
   /** How long a request may take in all. 10,000. */
   readonly timeoutMs?: number | undefined;
+  /**
+   * Asks a person whether something is to be done that only people may do: what permits more, approvals, test calls, links. Default
+   * {@link confirmAtTerminal}. Whoever gives another one vouches that no agent answers it.
+   */
+  readonly confirm?: Confirm | undefined;
 }
 
 /** The host that owns a state directory, as another process of the same user sees it. */
@@ -26,16 +35,22 @@ export interface HostConnection {
   status(): Promise<HostStatus>;
   /** Makes the host ask the control plane for the account's authorization now. Resolves before it has. */
   refresh(): Promise<void>;
+  /**
+   * What a person administers the host by. What needs one is asked with `confirm`, in the host's words, before it is done; where there is
+   * no terminal it rejects with `terminal_required`, and with `cancelled` (`not_confirmed`) when the person does not want it; nothing was
+   * changed then. A change is sent once: `connection_broken` and `timeout` (`unknown`) say that it may have been made.
+   */
+  readonly admin: AdminVerbs;
   /** Ends what runs with `cancelled`, and drops the connections. Idempotent. */
   close(): Promise<void>;
 }
 
 /** Names what is spoken to; the socket says where. */
 const ORIGIN = "http://localhost";
+/** Of a view, or of a test call's result, as a text in JSON. */
+const MAX_ADMIN_BYTES = 64 * 1024 * 1024;
 const MAX_CONNECTIONS = 4;
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
-/** Of a refusal that is told. */
-const SNIPPET_CHARACTERS = 512;
 
 /**
  * Talks to the host that owns a state directory: what to do after `openConnectorHost` rejected with `store_in_use`. Nothing of
@@ -51,13 +66,14 @@ const SNIPPET_CHARACTERS = 512;
  * - `invalid_options`; `cancelled` after `close`.
  */
 export async function connectToHost(options: ConnectToHostOptions): Promise<HostConnection> {
-  refuseUnknownOptions(options, ["stateDirectory", "timeoutMs"]);
+  refuseUnknownOptions(options, ["stateDirectory", "timeoutMs", "confirm"]);
   const { stateDirectory } = options;
   if (typeof stateDirectory !== "string" || stateDirectory === "") refuseOption("stateDirectory", "must be a path");
   const timeoutMs = durationOption("timeoutMs", options.timeoutMs, 10_000);
+  const confirm = functionOption("confirm", options.confirm, confirmAtTerminal);
   const address = controlAddress(stateDirectory, process.platform);
   if (address.kind === "too_long") throw connectFailed(address.path, "path_too_long");
-  const connection = new SocketConnection(address.path, timeoutMs);
+  const connection = new SocketConnection(address.path, timeoutMs, confirm);
   try {
     await connection.status();
     return connection;
@@ -71,8 +87,10 @@ class SocketConnection implements HostConnection {
   readonly #path: string;
   readonly #status: HttpEndpoint;
   readonly #refresh: HttpEndpoint;
+  readonly #requests: AdminRequests;
+  readonly admin: AdminVerbs;
 
-  constructor(path: string, timeoutMs: number) {
+  constructor(path: string, timeoutMs: number, confirm: Confirm) {
     this.#path = path;
     const exchange = createUndiciExchange({ origin: ORIGIN, socketPath: path, maxConnections: MAX_CONNECTIONS });
     const config = resolveTransportOptions({
@@ -84,6 +102,14 @@ class SocketConnection implements HostConnection {
     });
     this.#status = new HttpEndpoint(new URL(STATUS_PATH, ORIGIN), config, undefined);
     this.#refresh = new HttpEndpoint(new URL(REFRESH_PATH, ORIGIN), config, undefined);
+    this.#requests = new AdminRequests({
+      origin: ORIGIN,
+      config: { ...config, maxBodyBytes: MAX_ADMIN_BYTES },
+      timeoutMs,
+      confirm,
+      send: (request, isRepeatable) => this.#send(request, isRepeatable),
+    });
+    this.admin = createAdminClient((verb, params, sending) => this.#requests.ask(verb, params, sending));
   }
 
   async status(): Promise<HostStatus> {
@@ -96,20 +122,20 @@ class SocketConnection implements HostConnection {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#status.close(), this.#refresh.close()]);
+    await Promise.all([this.#status.close(), this.#refresh.close(), this.#requests.close()]);
   }
 
   async #ask(send: () => Promise<HttpAnswer>): Promise<HttpAnswer> {
     const answer = await this.#send(send);
     if (answer.status >= 200 && answer.status <= 299) return answer;
-    throw refused(answer);
+    throw refusedAnswer(answer);
   }
 
-  async #send(send: () => Promise<HttpAnswer>): Promise<HttpAnswer> {
+  async #send(send: () => Promise<HttpAnswer>, isRepeatable = true): Promise<HttpAnswer> {
     try {
-      // A connection that was idle may have ended with its host. Nothing that is asked here does harm twice.
       return await send().catch((error: unknown) => {
-        if (isRemoteConnectorError(error, "connection_broken")) return send();
+        // A connection that was idle may have ended with its host.
+        if (isRepeatable && isRemoteConnectorError(error, "connection_broken")) return send();
         throw error;
       });
     } catch (error) {
@@ -125,15 +151,5 @@ function connectFailed(path: string, reason: string, cause?: unknown): RemoteCon
     message: `No host can be reached at ${path}: ${reason}.`,
     details: { origin: path, reason },
     cause,
-  });
-}
-
-function refused({ status, mediaType, body }: HttpAnswer): RemoteConnectorError<"unexpected_answer"> {
-  const text = new TextDecoder().decode(body.subarray(0, SNIPPET_CHARACTERS * 4));
-  const snippet = text.replaceAll(/\p{Cc}/gu, " ").slice(0, SNIPPET_CHARACTERS);
-  return new RemoteConnectorError("unexpected_answer", {
-    message: `The host refuses the request: ${String(status)}.`,
-    delivery: "answered",
-    details: { status, mediaType, snippet, reason: "refused" },
   });
 }

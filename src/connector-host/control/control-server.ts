@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isRemoteConnectorError } from "../../errors.js";
-import { readBody, sendJson } from "../../serving/index.js";
+import { parseJsonBody, readBody, sendJson } from "../../serving/index.js";
+import { systemClock } from "../../transport/index.js";
+import { type AdminPlane, answerVerb, Confirmations, MAX_VERB_BYTES } from "../admin/index.js";
 import { listenInState, type StateSocket } from "../state-socket/index.js";
 import { classifyControlRequest } from "./classify-request.js";
 import { controlAddress } from "./control-address.js";
@@ -10,11 +12,12 @@ export interface ControlServerOptions {
   /** Of the host, whose store is open: nobody else has it then, and a socket that is there is one of the past. */
   readonly stateDirectory: string;
   readonly control: HostControl;
+  readonly admin: AdminPlane;
   /** Told when something failed that is a fault of ours. */
   readonly onFault: (error: unknown) => void;
 }
 
-/** No request says anything in its body. */
+/** Of requests that say nothing in their body. */
 const MAX_BODY_BYTES = 1_024;
 const REQUEST_TIMEOUT_MS = 5_000;
 
@@ -23,10 +26,11 @@ const REQUEST_TIMEOUT_MS = 5_000;
  * directory whose path leaves no room for the socket's name, else the system's code.
  */
 export function openControlServer(options: ControlServerOptions): Promise<StateSocket> {
-  const { stateDirectory, control, onFault } = options;
+  const { stateDirectory, onFault } = options;
   const address = controlAddress(stateDirectory, process.platform);
+  const parts: ControlParts = { ...options, confirmations: new Confirmations({ now: () => systemClock.now() }) };
   const handler = (request: IncomingMessage, response: ServerResponse): Promise<void> =>
-    answer(request, response, control, onFault);
+    answer(request, response, parts);
   return listenInState(address, handler, {
     headersTimeoutMs: REQUEST_TIMEOUT_MS,
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
@@ -34,14 +38,16 @@ export function openControlServer(options: ControlServerOptions): Promise<StateS
   });
 }
 
-async function answer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  control: HostControl,
-  onFault: (error: unknown) => void,
-): Promise<void> {
+interface ControlParts extends ControlServerOptions {
+  /** Of people who are asked whether something is to be done. */
+  readonly confirmations: Confirmations;
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, parts: ControlParts): Promise<void> {
+  const { admin, confirmations, control, onFault } = parts;
   const verdict = classifyControlRequest(request);
-  const reading = await readBody(request, { maxBytes: MAX_BODY_BYTES });
+  const maxBytes = verdict.kind === "verb" ? MAX_VERB_BYTES : MAX_BODY_BYTES;
+  const reading = await readBody(request, { maxBytes });
   if (reading.kind === "aborted") return;
   if (reading.kind === "too_large") return refuse(response, 413, "body_too_large", { Connection: "close" });
   switch (verdict.kind) {
@@ -52,6 +58,13 @@ async function answer(
         verdict.reason,
         verdict.allow === undefined ? {} : { Allow: verdict.allow },
       );
+    case "verb": {
+      const body = parseJsonBody(reading.body)?.value;
+      const signal = whenGone(response);
+      const { name } = verdict;
+      const answered = await answerVerb({ name, body, plane: admin, confirmations, signal, onFault });
+      return sendJson(response, answered.status, answered.body);
+    }
     case "refresh":
       control.refresh();
       return sendJson(response, 202, "{}");
@@ -63,6 +76,13 @@ async function answer(
         return refuse(response, 500, isRemoteConnectorError(error) ? error.code : "internal_error");
       }
   }
+}
+
+/** Fires when whoever asked has gone. */
+function whenGone(response: ServerResponse): AbortSignal {
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  return gone.signal;
 }
 
 function refuse(

@@ -1,3 +1,4 @@
+export { type Confirm, confirmAtTerminal } from "./confirm-at-terminal.js";
 export { connectToHost, type ConnectToHostOptions, type HostConnection } from "./connect-to-host.js";
 export { openControlServer } from "./control-server.js";
 export {

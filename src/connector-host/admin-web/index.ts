@@ -1,0 +1,1 @@
+export { AdminWeb } from "./admin-web.js";

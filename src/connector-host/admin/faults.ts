@@ -1,0 +1,123 @@
+import { z } from "zod";
+import { type Delivery, type ErrorDetails, isRemoteConnectorError, RemoteConnectorError } from "../../errors.js";
+
+const text = z.string();
+const key = z.object({ connectorKey: text });
+const reason = z.object({ reason: text });
+const path = z.object({ path: text });
+const origin = z.object({ origin: text, reason: text });
+
+/**
+ * The failures that the admin plane tells, each with the facts of it that may travel: what is not here is left out. A code that is
+ * missing is told as `internal_error`.
+ */
+const FACTS = {
+  account_not_ready: z.object({ status: z.int().optional() }),
+  approval_denied: key.extend({ reason: z.enum(["denied", "expired", "withdrawn"]) }),
+  authorization_required: key.extend({ reauthorize: z.boolean() }),
+  authorize_failed: reason,
+  cancelled: reason,
+  connect_failed: origin,
+  connection_broken: origin,
+  input_required: z.object({ capability: text, key: text }),
+  internal_error: reason,
+  invalid_answer: reason,
+  invalid_argument: z.object({ argument: text, reason: text }),
+  invalid_registration: z.object({ member: text, reason: text }),
+  invalid_tool: z.object({ tool: text, path: text, reason: text }),
+  journal_unavailable: reason,
+  limit_exceeded: z.object({ option: text, limit: z.number() }),
+  listen_failed: z.object({ address: text, reason: text }),
+  no_progress: z.object({ method: text, pages: z.int() }),
+  not_admitted: reason,
+  not_permitted: key,
+  not_ready: z.object({ state: z.enum(["disabled", "starting"]), text }),
+  peer_error: z.object({
+    rpcCode: z.number(),
+    rpcMessage: text,
+    rpcData: z.unknown(),
+    httpStatus: z.int().optional(),
+  }),
+  process_exited: z
+    .object({ exitCode: z.int().optional(), signal: text.optional(), stderrTail: text })
+    .transform(({ exitCode, signal, stderrTail }) => ({ exitCode, signal, stderrTail })),
+  redirect_refused: z.object({ status: z.int(), location: text, reason: text }),
+  relay_refused: z.object({ reason: text, detail: text }),
+  route_unavailable: key.extend({
+    state: text,
+    since: z.number().optional(),
+    nextAttemptAt: z.number().optional(),
+  }),
+  spawn_failed: z.object({ command: text, reason: text }),
+  store_full: path,
+  store_unavailable: path.extend({ reason: text }),
+  stream_ended: reason,
+  terminal_required: z.object({ action: text }),
+  timeout: z.object({ phase: z.enum(["connect", "idle", "total"]), option: text, limitMs: z.number() }),
+  unexpected_answer: z.object({ status: z.int(), mediaType: text, snippet: text, reason: text }),
+  unknown_connector: key,
+  unknown_tool: z.object({ tool: text }),
+  unsupported: z.object({ feature: text }),
+} satisfies { readonly [C in keyof ErrorDetails]?: z.ZodType<ErrorDetails[C]> };
+
+/** A failure that the admin plane tells. */
+export type FaultCode = keyof typeof FACTS;
+
+/** The same, each by its own code. */
+const SCHEMAS: { readonly [C in FaultCode]: z.ZodType<ErrorDetails[C]> } = FACTS;
+
+/** A failure as it travels. */
+export interface Fault {
+  readonly code: FaultCode;
+  /** For people. */
+  readonly message: string;
+  readonly delivery: Delivery;
+  readonly details: unknown;
+}
+
+const MAX_MESSAGE_CHARACTERS = 2_048;
+const DELIVERIES = ["not_sent", "answered", "unknown"] as const satisfies readonly Delivery[];
+
+/** The failure as others may know it; `undefined` for what is a fault of this process. Pure. */
+export function faultOf(error: unknown): Fault | undefined {
+  if (!isRemoteConnectorError(error) || !isFaultCode(error.code)) return undefined;
+  const { code, delivery } = error;
+  const facts = FACTS[code].safeParse(error.details);
+  if (!facts.success || code === "internal_error") return undefined;
+  return { code, message: error.message.slice(0, MAX_MESSAGE_CHARACTERS), delivery, details: facts.data };
+}
+
+/** What a fault of this process is told as. */
+export const INTERNAL_FAULT: Fault = Object.freeze({
+  code: "internal_error",
+  message: "The host failed to do it; its log says why.",
+  delivery: "unknown",
+  details: { reason: "host_fault" },
+});
+
+const envelope = z.object({
+  code: z.string(),
+  message: z.string(),
+  delivery: z.enum(DELIVERIES),
+  details: z.unknown(),
+});
+
+/** The error of a failure that came from a host; `undefined` for what can't be read. Pure. */
+export function restoreFault(value: unknown): RemoteConnectorError | undefined {
+  const read = envelope.safeParse(value);
+  if (!read.success || !isFaultCode(read.data.code)) return undefined;
+  const { code, message, delivery, details } = read.data;
+  return restored(code, { message, delivery, details });
+}
+
+function restored<C extends FaultCode>(
+  code: C,
+  { message, delivery, details }: Pick<Fault, "message" | "delivery" | "details">,
+): RemoteConnectorError<C> | undefined {
+  const { data } = SCHEMAS[code].safeParse(details);
+  return data === undefined ? undefined : new RemoteConnectorError(code, { message, delivery, details: data });
+}
+
+function isFaultCode(code: string): code is FaultCode {
+  return Object.hasOwn(FACTS, code);
+}
