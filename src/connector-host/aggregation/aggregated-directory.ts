@@ -11,14 +11,18 @@ import type {
   UpstreamAnswer,
 } from "../local-server/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
+import { createStateSealer } from "../rounds/index.js";
 import type { Route } from "../routes/index.js";
 import { AggregatedEntries } from "./aggregated-entries.js";
 import { AggregatedTools, connectorOf, type FoundTool } from "./aggregated-tools.js";
+import type { CatalogReading } from "./catalog-views.js";
+import type { KnownTools } from "./known-tools.js";
 import type { ListeningAgents } from "./list-news.js";
 import type { AggregatedDirectoryOptions, ConnectorTraits } from "./ports.js";
 import { AskingCaller } from "./asking-caller.js";
 import { RouteCaller } from "./route-caller.js";
 import { RouteFinder } from "./route-finder.js";
+import { type TestAnswer, type TestCall, TestCaller } from "./test-call.js";
 import { ToolViews } from "./tool-views.js";
 import { UpstreamListening } from "./upstream-listening.js";
 
@@ -29,6 +33,8 @@ export class AggregatedDirectory implements ToolDirectory {
   readonly #upstream: UpstreamListening;
   readonly #tools: AggregatedTools;
   readonly #entries: AggregatedEntries;
+  readonly #tests: TestCaller;
+  readonly #caller: AskingCaller;
   readonly #ends: (() => void)[] = [];
   #agents: ListeningAgents | undefined;
 
@@ -38,9 +44,18 @@ export class AggregatedDirectory implements ToolDirectory {
     const unknown: ConnectorTraits = { capabilities: ["tools"], listing: "live", contracts };
     const traitsOf = (connectorKey: string): ConnectorTraits => reach.describe?.(connectorKey) ?? unknown;
     const finder = new RouteFinder(options);
-    const caller = new AskingCaller(new RouteCaller(options));
+    const { sealer = createStateSealer(), heldCalls, maxInputRounds = MAX_INPUT_ROUNDS } = options;
+    const caller = new AskingCaller({
+      caller: new RouteCaller(options),
+      reach,
+      clock,
+      sealer,
+      heldCalls,
+      maxInputRounds,
+    });
+    this.#caller = caller;
     const isCovered = (route: Route<RemoteMcpClient>): boolean => this.#upstream.covers(route, "tools");
-    this.#views = new ToolViews({ ...options, traitsOf, isCovered });
+    this.#views = new ToolViews({ ...options, finder, traitsOf, isCovered });
     this.#upstream = new UpstreamListening({
       clock,
       random,
@@ -52,6 +67,7 @@ export class AggregatedDirectory implements ToolDirectory {
     });
     this.#tools = new AggregatedTools({ options, finder, caller, views: this.#views, upstream: this.#upstream });
     this.#entries = new AggregatedEntries(options, finder, caller);
+    this.#tests = new TestCaller({ options, finder, caller, views: this.#views });
     const stop = routes.onPublication((changes) => {
       this.#views.onPublication(changes);
       this.#entries.onPublication(changes);
@@ -69,12 +85,22 @@ export class AggregatedDirectory implements ToolDirectory {
   }
 
   /** Rejects as {@link AggregatedTools.resolve} does. */
-  resolve(binding: Binding, exposedName: string, signal: AbortSignal): Promise<FoundTool> {
-    return this.#tools.resolve(binding, exposedName, signal);
+  resolve(binding: Binding, exposedName: string, signal: AbortSignal, deadline?: number): Promise<FoundTool> {
+    return this.#tools.resolve(binding, exposedName, signal, deadline);
   }
 
   call(binding: Binding, resolved: ResolvedTool, call: ToolCall): Promise<UpstreamAnswer> {
     return this.#entries.noting(binding, this.#tools.call(binding, resolved, call), connectorOf(resolved));
+  }
+
+  /** A person's own call of a tool, whatever agents may do with it. Rejects as {@link TestCaller.call} does. */
+  testCall(scopes: readonly string[], test: TestCall): Promise<TestAnswer> {
+    return this.#tests.call(scopes, test);
+  }
+
+  /** The tools of a connector as they were listed last, for people; `undefined`: never yet. No server is asked. */
+  knownTools(scopes: readonly string[], connectorKey: string): Promise<KnownTools | undefined> {
+    return this.#views.known(scopes, connectorKey);
   }
 
   get prompts(): PromptDirectory {
@@ -102,14 +128,54 @@ export class AggregatedDirectory implements ToolDirectory {
     this.#upstream.look();
   }
 
-  /** Tools of the connector came into lists, or went out of them, by what may be done with them: agents are told that see a difference. */
+  /** What agents see of the connector may be other tools or descriptions, by what people decided: those are told that see a difference. */
   onPermissionChange(connectorKey: string): void {
     this.#views.onPermissionChange(connectorKey);
   }
 
-  /** Drops the catalog of a connector, or all: its settings are others, or it is no more. */
+  /** Drops the catalogs in memory, of a connector or all: what is kept of them is read again. */
   invalidate(connectorKey?: string): void {
     this.#views.invalidate(connectorKey);
+  }
+
+  /** The connector is no more, or has other settings: nothing of its catalog is left. */
+  forget(connectorKey: string): void {
+    this.#views.forget(connectorKey);
+  }
+
+  /** The catalog of a connector is out of date: it is read anew, and nobody waits for that. */
+  outdate(connectorKey: string): void {
+    this.#views.outdate(connectorKey);
+  }
+
+  /** The catalog of a connector, for people: from memory, from what is kept, or from its server. Rejects as {@link refreshCatalog} does. */
+  readCatalog(scopes: readonly string[], connectorKey: string, signal: AbortSignal): Promise<CatalogReading> {
+    return this.#views.readCatalog(scopes, connectorKey, signal);
+  }
+
+  /**
+   * Reads the catalog of a connector anew. Rejects with what its client rejects with, with `unknown_connector`, with `route_unavailable`
+   * when it can't be reached or is paused, and with `cancelled` when its settings are others by then; the old catalog stays then.
+   */
+  refreshCatalog(scopes: readonly string[], connectorKey: string, signal: AbortSignal): Promise<CatalogReading> {
+    return this.#views.refreshCatalog(scopes, connectorKey, signal);
+  }
+
+  /** Requests that wait at their servers while their agents are asked. */
+  get heldCalls(): number {
+    return this.#caller.heldCount;
+  }
+
+  /** Ends what waits for an agent session that is over. */
+  onBindingEnd(binding: Binding): void {
+    this.#options.approvals?.endOf?.(binding);
+    this.#caller.endBinding(binding);
+    this.#options.approvals?.endOf?.(binding);
+  }
+
+  /** Ends what waits for agents, and resolves once that is over at its servers. Nothing can wait any more. */
+  settleHeld(): Promise<void> {
+    return this.#caller.close();
   }
 
   /** Ends what it holds open. Idempotent. */
@@ -142,4 +208,5 @@ export class AggregatedDirectory implements ToolDirectory {
   }
 }
 
+const MAX_INPUT_ROUNDS = 10;
 const KINDS: readonly ListKind[] = ["tools", "prompts", "resources"];

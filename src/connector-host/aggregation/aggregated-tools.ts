@@ -1,10 +1,10 @@
-import { createHash } from "node:crypto";
 import { isRemoteConnectorError, RemoteConnectorError } from "../../errors.js";
 import { RawJson, RpcCode, type ToolContract } from "../../protocol/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
-import type { Binding, ResolvedTool, ToolCall, ToolListing } from "../local-server/index.js";
+import type { Binding, Continuation, ResolvedTool, ToolCall, ToolListing } from "../local-server/index.js";
 import type { NamedPlace } from "../naming/index.js";
 import type { AdmissionPins, Route } from "../routes/index.js";
+import { approvalSubject } from "./approval-subject.js";
 import { joinInstructions } from "./join-instructions.js";
 import type { AggregatedDirectoryOptions, CallSubject } from "./ports.js";
 import type { AskingCaller } from "./asking-caller.js";
@@ -21,6 +21,8 @@ export interface FoundTool extends ResolvedTool {
   readonly nativeName: string;
   readonly exposedName: string;
   readonly contract: ToolContract;
+  /** As it was found: see {@link CallableTool}. */
+  readonly definition: CallableTool["definition"];
   /** What must still hold when it is called. */
   readonly pins: AdmissionPins | undefined;
   /** `ask`: it is called once that was approved. */
@@ -33,6 +35,15 @@ export interface AggregatedToolsParts {
   readonly caller: AskingCaller;
   readonly views: ToolViews;
   readonly upstream: UpstreamListening;
+}
+
+/** What is looked for, and for how long. */
+interface ToolSearch {
+  readonly connectorKey: string;
+  readonly exposedName: string;
+  readonly signal: AbortSignal;
+  /** When the call must have ended, on the clock. */
+  readonly deadline: number | undefined;
 }
 
 /** The tools of all published routes as one list, and each call to the one connector that owns its name. */
@@ -64,7 +75,7 @@ export class AggregatedTools {
    * Rejects (`not_sent`) with `unknown_tool`, with `not_permitted` and `approval_required`, with `route_unavailable` when its connector did
    * not come in time, or with a list's failure. Where it can be told, what is not permitted is refused before a server is asked.
    */
-  resolve(binding: Binding, exposedName: string, signal: AbortSignal): Promise<FoundTool> {
+  resolve(binding: Binding, exposedName: string, signal: AbortSignal, deadline?: number): Promise<FoundTool> {
     const { finder, options, views } = this.#parts;
     const place = options.namespaces.locate(exposedName);
     if (place === undefined || !views.hasTools(place.connectorKey)) return Promise.reject(unknownTool(exposedName));
@@ -77,7 +88,7 @@ export class AggregatedTools {
         : this.#refusal(binding, place.connectorKey, known.nativeName);
     if (refusal !== undefined) return Promise.reject(refusal);
     if (route !== undefined && known !== undefined) return Promise.resolve(this.#found(route, exposedName, known));
-    return this.#search(binding, place.connectorKey, exposedName, signal);
+    return this.#search(binding, { connectorKey: place.connectorKey, exposedName, signal, deadline });
   }
 
   /**
@@ -93,37 +104,61 @@ export class AggregatedTools {
       argumentsText: call.argumentsText,
       binding,
     };
-    const isDecided = resolved.permission === "allow" || this.#parts.caller.isHeld(call);
-    if (isDecided) return this.#make(resolved, call, subject);
-    return this.#makeApproved(binding, resolved, call, subject);
+    // A request that waits at its server was decided on when it was made; whether this goes on with it, the caller judges.
+    if (this.#parts.caller.isHeld(call)) return this.#make(resolved, call, subject);
+    // What was approved goes on as such, also when it would need no approval by now.
+    const isAllowed = resolved.permission === "allow" && !this.#goesOnApproved(call);
+    return isAllowed ? this.#make(resolved, call, subject) : this.#makeApproved(binding, resolved, call, subject);
   }
 
   /** Everything that was checked before somebody was asked is checked again: it may be another by now. */
   async #makeApproved(binding: Binding, tool: FoundTool, call: ToolCall, subject: CallSubject): Promise<RouteAnswer> {
     const { approvals } = this.#parts.options;
-    const { route, contract } = tool;
+    const { route } = tool;
     const { connectorKey } = route;
     if (approvals === undefined) throw approvalRequired(connectorKey);
-    const contractDigest = digestOf(contract);
+    const about = approvalSubject(tool);
     const verdict = await approvals.pass({
       subject,
       binding,
       connectorKey,
       connectionId: route.connectionId,
-      generation: route.generation,
-      contractDigest,
+      scopeEpoch: route.scopeEpoch,
+      ...about,
       call,
+      stillStands: () => this.#stillStands(binding, tool),
     });
     if (verdict.kind === "asks") return askingAnswer(verdict.raw, route);
-    const now = await this.resolve(binding, tool.exposedName, call.signal);
-    const isSame = isFoundTool(now) && now.nativeName === tool.nativeName && digestOf(now.contract) === contractDigest;
-    if (!isSame || now.route.connectionId !== route.connectionId) throw notApprovedAnyMore(connectorKey);
-    const { continuation } = verdict;
-    const input = call.input && { ...call.input, continuation };
-    // Not by a spread of the call: its members are those of a class.
-    const approved: ToolCall = withInput(call, input);
-    const answer = await this.#make(now, approved, subject);
-    return answer.resultType === "input_required" ? sealedAnswer(answer, (state) => verdict.sealState(state)) : answer;
+    const now = await this.#resolveAgain(binding, tool, call);
+    const isSame = now.nativeName === tool.nativeName && approvalSubject(now).contractDigest === about.contractDigest;
+    if (!isSame || !isSameConnection(now.route, route)) throw notApprovedAnyMore(connectorKey);
+    const answer = await this.#make(now, goingOn(call, verdict.continuation), subject);
+    if (answer.resultType !== "input_required") return answer;
+    // The state of one that waits at its server is bound to this very call already.
+    const isHeld = this.#parts.caller.isHeld(goingOn(call, { responses: undefined, state: stateIn(answer) }));
+    return isHeld ? answer : sealedAnswer(answer, (state) => verdict.sealState(state));
+  }
+
+  /** The tool as it is now. Nothing was sent of its call, so that no failure says otherwise. */
+  async #resolveAgain(binding: Binding, tool: FoundTool, { signal, deadline }: ToolCall): Promise<FoundTool> {
+    try {
+      return await this.resolve(binding, tool.exposedName, signal, deadline);
+    } catch (error) {
+      const isVerdict = isRemoteConnectorError(error) && error.delivery === "not_sent";
+      throw isVerdict ? error : notApprovedAnyMore(tool.route.connectorKey, error);
+    }
+  }
+
+  #goesOnApproved(call: ToolCall): boolean {
+    return call.input?.continuation !== undefined && this.#parts.options.approvals?.goesOn(call) === true;
+  }
+
+  /** Whether what is being asked for could still be called: it is reached, over the same connection, and is not off. */
+  #stillStands(binding: Binding, { route, nativeName }: FoundTool): boolean {
+    const { finder, options } = this.#parts;
+    const current = finder.current(options.reach.scopesOf(binding), route.connectorKey);
+    const isThere = current !== undefined && isSameConnection(current, route);
+    return isThere && this.#permission(route.connectorKey, nativeName) !== "off";
   }
 
   async #make(tool: FoundTool, call: ToolCall, subject: CallSubject): Promise<RouteAnswer> {
@@ -222,16 +257,17 @@ export class AggregatedTools {
     return this.#found(route, exposedName, tool);
   }
 
-  #found(route: Route<RemoteMcpClient>, exposedName: string, { nativeName, contract }: CallableTool): FoundTool {
+  #found(route: Route<RemoteMcpClient>, exposedName: string, tool: CallableTool): FoundTool {
+    const { nativeName, contract, definition } = tool;
     const { connectorKey } = route;
     const permission = this.#permission(connectorKey, nativeName) === "allow" ? "allow" : "ask";
     const pins = this.#parts.options.reach.access?.pins(connectorKey);
-    return { route, nativeName, exposedName, contract, pins, permission };
+    return { route, nativeName, exposedName, contract, definition, pins, permission };
   }
 
-  async #search(binding: Binding, connectorKey: string, exposedName: string, signal: AbortSignal): Promise<FoundTool> {
+  async #search(binding: Binding, { connectorKey, exposedName, signal, deadline }: ToolSearch): Promise<FoundTool> {
     const { finder, options, views } = this.#parts;
-    const route = await finder.find(options.reach.scopesOf(binding), connectorKey, signal);
+    const route = await finder.find(options.reach.scopesOf(binding), connectorKey, signal, deadline);
     if (route === undefined) throw unknownTool(exposedName);
     const tool = views.callable(route, exposedName) ?? (await views.find(route, exposedName, signal));
     if (tool === undefined) throw unknownTool(exposedName);
@@ -248,15 +284,28 @@ function isFoundTool(tool: ResolvedTool): tool is FoundTool {
   return "route" in tool && "nativeName" in tool;
 }
 
-/** Of what a call is made by. */
-function digestOf(contract: ToolContract): string {
-  return createHash("sha256").update(JSON.stringify(contract), "utf8").digest("base64url");
+/** Whether both go over one connection of one sign-in; a refreshed one is the same. */
+function isSameConnection(one: Route<RemoteMcpClient>, other: Route<RemoteMcpClient>): boolean {
+  return one.connectionId === other.connectionId && one.scopeEpoch === other.scopeEpoch;
 }
 
-function notApprovedAnyMore(connectorKey: string): RemoteConnectorError<"approval_denied"> {
+/** The call, going on with this and not with what its agent gave. */
+function goingOn(call: ToolCall, continuation: Continuation | undefined): ToolCall {
+  // Not by a spread of the call: its members are those of a class.
+  const { input } = call;
+  return withInput(call, input && { capabilities: input.capabilities, ask: input.ask, continuation });
+}
+
+function stateIn({ result }: RouteAnswer): string | undefined {
+  const state = result["requestState"];
+  return typeof state === "string" ? state : undefined;
+}
+
+function notApprovedAnyMore(connectorKey: string, cause?: unknown): RemoteConnectorError<"approval_denied"> {
   return new RemoteConnectorError("approval_denied", {
     message: `What was approved of ${connectorKey} is not what would be called now.`,
     details: { connectorKey, reason: "withdrawn" },
+    cause,
   });
 }
 

@@ -27,7 +27,7 @@ export function joinSignals(...signals: readonly AbortSignal[]): JoinedSignal {
 
 /** What can be revoked, and tells of it. */
 export interface Revocable {
-  onRevoked(run: (reason: unknown) => void): () => void;
+  onRevoked(run: (reason: unknown) => void, outlastsDrain?: () => boolean): () => void;
 }
 
 /** A call with a signal, which can be fired for a reason of the route's, if it can be. */
@@ -40,13 +40,17 @@ export interface Abortable {
  * Joins the signal of one call with the end of the route that it goes over. A signal that can be fired is joined in itself: a
  * second one, with a listener on the first, would be a good part of what a small call costs.
  */
-export function joinRevocation(route: Revocable, { signal, abort: fire }: Abortable): JoinedSignal {
-  if (fire !== undefined) return { signal, release: route.onRevoked(fire) };
+export function joinRevocation(
+  route: Revocable,
+  { signal, abort: fire }: Abortable,
+  outlastsDrain?: () => boolean,
+): JoinedSignal {
+  if (fire !== undefined) return { signal, release: route.onRevoked(fire, outlastsDrain) };
   const controller = new AbortController();
   const abort = (): void => controller.abort(signal.reason);
   if (signal.aborted) abort();
   else signal.addEventListener("abort", abort);
-  const leave = route.onRevoked((reason) => controller.abort(reason));
+  const leave = route.onRevoked((reason) => controller.abort(reason), outlastsDrain);
   return {
     signal: controller.signal,
     release() {

@@ -20,10 +20,16 @@ export interface ListNewsOptions {
   readonly clock: Clock;
   readonly reach: Pick<Reach, "followedBy" | "scopesOf">;
   /**
-   * Whether those who reach the scopes would now get another part of this connector than the one with this digest, `""` being none.
+   * Whether the binding, which reaches the scopes, would now get another part of this connector than the one with this digest, `""` being
+   * none.
    * Rejects when that can't be known at the moment.
    */
-  readonly differs: (scopes: readonly string[], connectorKey: string, digest: string) => Promise<boolean>;
+  readonly differs: (
+    scopes: readonly string[],
+    connectorKey: string,
+    digest: string,
+    binding: Binding,
+  ) => Promise<boolean>;
 }
 
 /** News within that time are looked at together. */
@@ -166,7 +172,7 @@ export class ListNews {
     for (;;) {
       const given = this.#given.of(binding);
       if (given === undefined) return false;
-      const isOther = await differs(reach.scopesOf(binding), connectorKey, digestIn(given.view, connectorKey));
+      const isOther = await differs(reach.scopesOf(binding), connectorKey, digestIn(given.view, connectorKey), binding);
       // What it was given meanwhile is what counts.
       if (!isOther || this.#given.of(binding) === given) return isOther;
     }

@@ -1,6 +1,5 @@
-import { createHash } from "node:crypto";
 import type { ToolAccess } from "./ports.js";
-import type { ListedTool, RouteListing } from "./route-listing.js";
+import { type ListedTool, listingOf, type RouteListing } from "./route-listing.js";
 
 /** A part of a listing, and the version of the permissions that made it so. */
 interface Permitted {
@@ -35,11 +34,5 @@ function permittedPart(listing: RouteListing, isListed: (nativeName: string) => 
   const tools = new Map<string, ListedTool>();
   for (const [name, tool] of listing.tools) if (isListed(tool.nativeName)) tools.set(name, tool);
   if (tools.size === listing.tools.size) return listing;
-  const hash = createHash("sha256");
-  let bytes = 0;
-  for (const { definition } of tools.values()) {
-    bytes += Buffer.byteLength(definition, "utf8");
-    hash.update(definition, "utf8").update("\0");
-  }
-  return { tools, bytes, digest: tools.size === 0 ? "" : hash.digest("base64url"), diagnostics: listing.diagnostics };
+  return listingOf(tools, listing.diagnostics);
 }

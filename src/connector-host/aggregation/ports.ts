@@ -4,7 +4,9 @@ import type { Clock } from "../../transport/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
 import type { Delivery } from "../../errors.js";
 import type { Binding, Continuation, ForwardedRequest } from "../local-server/index.js";
+import type { DescriptionTable } from "./override-descriptions.js";
 import type { NameDiagnostic, NamespaceTable, ToolIdentity } from "../naming/index.js";
+import type { HeldCallLimits, StateSealer } from "../rounds/index.js";
 import type { AdmissionPins, Route, RouteTable } from "../routes/index.js";
 
 /** What a connector is opened for, and how its lists are made. */
@@ -17,6 +19,8 @@ export interface ConnectorTraits {
   readonly contracts: "reread" | "last_list";
   /** The origin of its server: streams to one origin are counted together. Left out: one for all of its scope. */
   readonly origin?: string | undefined;
+  /** Whether it may be used. The catalog of one that is paused or switched off is neither shown nor read. Left out: it may. */
+  readonly isActive?: boolean | undefined;
   /** Digest of its settings now, as its routes have it. A catalog of others is not shown. Left out: that of its route. */
   readonly settingsDigest?: string | undefined;
 }
@@ -45,8 +49,32 @@ export type ListDiagnostic =
       readonly kept: number;
       readonly leftOut: number;
     }
+  /** What is to be said in place of its descriptions does not fit its definition. */
+  | { readonly kind: "unfit_description"; readonly tool: ToolIdentity; readonly reason: string }
   /** Its `inputSchema` breaks its own dialect, at a JSON pointer. */
   | { readonly kind: "broken_schema"; readonly tool: ToolIdentity; readonly path: string; readonly reason: string };
+
+/** What went wrong with a catalog that is kept, or was to be. */
+export interface CatalogFault {
+  readonly connectorKey: string;
+  /**
+   * `not_kept`: it could not be written, and is in memory only. `too_large`: it is not written, and in memory only. `dropped`: what was kept
+   * is none, or none of this connector's. `not_read`, `not_removed`: the store failed.
+   */
+  readonly kind: "not_kept" | "too_large" | "dropped" | "not_read" | "not_removed";
+  /** Why it was dropped. */
+  readonly reason?: string | undefined;
+  readonly error?: unknown;
+}
+
+/** Where catalogs are kept that outlive the process, by connector key. The text is opaque. */
+export interface CatalogRows {
+  read(connectorKey: string): Promise<string | undefined>;
+  /** Inserts or replaces, if `mayWrite` still says so in the step in which it is written. */
+  write(connectorKey: string, text: string, mayWrite: () => boolean): Promise<void>;
+  /** Removes what is kept of the key, if anything is. */
+  remove(connectorKey: string): Promise<void>;
+}
 
 /** What the directory asks of the host. */
 export interface Reach {
@@ -86,6 +114,15 @@ export interface Reach {
   onOmission?(route: Route<RemoteMcpClient>, reason: string | undefined): void;
   /** Told which tools of a connector are left out, whenever that changes. */
   onNameDiagnostics?(connectorKey: string, diagnostics: readonly ListDiagnostic[]): void;
+  /**
+   * What is said to a binding of a connector's tools in place of what their server says, each table over those before it. Tables never
+   * change: other descriptions are another one. Left out: nothing.
+   */
+  descriptionsOf?(connectorKey: string, binding: Binding): readonly DescriptionTable[];
+  /** Told which tools are left out since what is to be said of them does not fit, once for each list in which it does not. */
+  onUnfitDescriptions?(connectorKey: string, diagnostics: readonly ListDiagnostic[]): void;
+  /** Told what went wrong with catalogs that are kept. */
+  onCatalogFault?(fault: CatalogFault): void;
 }
 
 /** What a request is about: approvals, held calls and the journal know it by this. */
@@ -146,13 +183,17 @@ export interface ApprovalQuestion {
   readonly subject: CallSubject;
   readonly binding: Binding;
   readonly connectorKey: string;
+  /** What its server calls the tool; `undefined` for nothing. */
+  readonly toolTitle: string | undefined;
   /** The account's connection that the route is for; `undefined` for a connector that needs none. */
   readonly connectionId: string | undefined;
-  /** Of the route. */
-  readonly generation: number;
-  /** The same for contracts that a person would have to judge alike. */
+  /** Of the route: another one for each sign-in of its account. */
+  readonly scopeEpoch: string;
+  /** The same for tools that are called alike and, as far as their definitions are known, say the same of themselves. */
   readonly contractDigest: string;
   readonly call: ForwardedRequest;
+  /** Whether the call could still be made if it was approved now. Asked while somebody is being asked. */
+  stillStands(): boolean;
 }
 
 /** What came of asking. A refusal is an error: `approval_required` or `approval_denied` (both `not_sent`). */
@@ -162,7 +203,7 @@ export type ApprovalVerdict =
       /** What the approved call goes on with at its server: a later round of one that was approved before. */
       readonly continuation: Continuation | undefined;
       /** Makes what the server wants to hear again of a state that only this call's later rounds can show. `undefined`: it wants nothing. */
-      sealState(state: string | undefined): string;
+      readonly sealState: (state: string | undefined) => string;
     }
   /** The agent is asked by this result of the type `input_required`. Nothing was sent. */
   | { readonly kind: "asks"; readonly raw: Uint8Array };
@@ -171,8 +212,17 @@ export type ApprovalVerdict =
 export interface ApprovalGate {
   /** Whether anybody is there who could approve a call of the binding. */
   isOpenTo(binding: Binding): boolean;
-  /** Rejects with `approval_required`, `approval_denied`, `continuation_refused` and `limit_exceeded` (all `not_sent`), and with the signal's reason. */
+  /** Whether a request goes on with a state of this gate's, so that nobody else knows what it means. */
+  goesOn(request: ForwardedRequest): boolean;
+  /**
+   * Rejects with `approval_required`, `approval_denied`, `limit_exceeded` and `continuation_refused`: all `not_sent`, also when the request's
+   * signal fires, but for a state of which it can't be told that nothing was sent.
+   */
   pass(question: ApprovalQuestion): Promise<ApprovalVerdict>;
+  /** Told that a binding is over: what waits for it is denied. */
+  endOf?(binding: Binding): void;
+  /** Denies whatever waits for a binding that is over. */
+  endOf?(binding: Binding): void;
 }
 
 export interface MissingConnector {
@@ -208,6 +258,16 @@ export interface AggregatedDirectoryOptions {
   readonly checkSchema?: SchemaCheck | undefined;
   /** From 0 up to 1: pauses between streams to a server are random in part. */
   readonly random: () => number;
+  /** Where catalogs are kept that outlive the process. Left out: nowhere. */
+  readonly catalogs?: CatalogRows | undefined;
+  /** Wall time in epoch milliseconds, for when catalogs were read. Left out: that of `clock`. */
+  readonly now?: (() => number) | undefined;
+  /** Seals what goes on with requests that wait. Left out: one of its own. */
+  readonly sealer?: StateSealer | undefined;
+  /** How much may wait at servers while agents are asked. */
+  readonly heldCalls?: HeldCallLimits | undefined;
+  /** How often a modern server may ask before it answers a request, where an agent is asked on its stream. Left out: 10. */
+  readonly maxInputRounds?: number | undefined;
   /** Where requests are written down before they are sent. Left out: nowhere. */
   readonly journal?: CallJournal | undefined;
   /** Who decides on calls that ask. Left out: nobody, and each is refused. */

@@ -32,6 +32,12 @@ export interface RoutedRequest<T extends JsonObject> {
   readonly make: MakeRequest<T>;
   /** What it was allowed by. */
   readonly pins?: AdmissionPins | undefined;
+  /** How its server may ask for input in the midst of it. Left out: nobody answers. */
+  readonly asking?: Pick<RouteRequestOptions, "capabilities" | "input" | "inputResponses" | "requestState"> | undefined;
+  /** Whether it waits for an agent now: a superseded route does not end it then. */
+  readonly isHeld?: (() => boolean) | undefined;
+  /** `never`: not even a request of which nothing was sent goes to the successor of its route. */
+  readonly repeats?: "never" | undefined;
 }
 
 /** A result, and the route that it came over. */
@@ -61,7 +67,7 @@ export class RouteCaller {
   call<T extends JsonObject>(routed: RoutedRequest<T>): Promise<RouteAnswer<T>> {
     const { route: found } = routed;
     const route = found.state === "open" ? found : (this.#currentOf(found) ?? found);
-    return this.#callOver(route, routed, true);
+    return this.#callOver(route, routed, routed.repeats !== "never");
   }
 
   async #callOver<T extends JsonObject>(
@@ -70,10 +76,10 @@ export class RouteCaller {
     isFirst: boolean,
   ): Promise<RouteAnswer<T>> {
     const { journal, reach, routes, clock } = this.#options;
-    const { make, pins, request, subject } = routed;
+    const { asking, isHeld, make, pins, request, subject } = routed;
     const { meta, logLevel, onProgress, onNotification } = request;
     const leave = route.enter();
-    const joined = joinRevocation(route, endOf(request, route.client));
+    const joined = joinRevocation(route, endOf(request, route.client), isHeld);
     let answer: Promise<DetailedResult<T>> | undefined;
     let journaled: JournaledCall | undefined;
     let failure: unknown;
@@ -92,6 +98,10 @@ export class RouteCaller {
         logLevel,
         onProgress,
         onNotification,
+        capabilities: asking?.capabilities,
+        input: asking?.input,
+        inputResponses: asking?.inputResponses,
+        requestState: asking?.requestState,
       });
       const { result, raw } = await answer;
       const type = result["resultType"];
@@ -100,7 +110,7 @@ export class RouteCaller {
       return { raw, era: route.client.era ?? "modern", resultType, result, route };
     } catch (error) {
       reach.onFailure(route, error);
-      const isWithdrawn = error === route.signal.reason;
+      const isWithdrawn = route.isEnd(error);
       failure = isWithdrawn
         ? withdrawn(route.connectorKey, answer === undefined ? "not_sent" : deliveryOf(answer))
         : error;

@@ -29,11 +29,14 @@ export class RouteFinder {
    * The connector's route; one that should be there and is not is tried now, and waited for. Resolves to `undefined` for a
    * connector that is not in reach. Rejects with `route_unavailable` when it did not come in time, with the signal's reason, and with
    * `cancelled` (`login_changed`) when the account signed out meanwhile and in again: what waits was asked for under the old login.
+   *
+   * Many who wait cause one try. `deadline`: when the answer must be there, on the clock; a little of that is left to say why nothing came.
    */
   async find(
     scopes: readonly string[],
     connectorKey: string,
     signal: AbortSignal,
+    deadline = Infinity,
   ): Promise<Route<RemoteMcpClient> | undefined> {
     const current = this.current(scopes, connectorKey);
     if (current !== undefined) return current;
@@ -59,7 +62,8 @@ export class RouteFinder {
     });
     try {
       reach.wake(scopes, connectorKey);
-      return await within(published, { clock, limitMs: wakeBudgetMs, option: "wakeBudgetMs", signal });
+      const limitMs = Math.min(wakeBudgetMs, shortOf(deadline - clock.now()));
+      return await within(published, { clock, limitMs, option: "wakeBudgetMs", signal });
     } catch (error) {
       if (!isRemoteConnectorError(error, "timeout")) throw error;
       throw unavailable(connectorKey, await this.missing(scopes, connectorKey));
@@ -69,6 +73,11 @@ export class RouteFinder {
   }
 }
 
+/** Most of the time that is left. */
+function shortOf(leftMs: number): number {
+  return Math.max(0, leftMs - Math.min(250, leftMs / 10));
+}
+
 function loginChanged(connectorKey: string): RemoteConnectorError<"cancelled"> {
   return new RemoteConnectorError("cancelled", {
     message: `The account signed out and in again while the call waited for ${connectorKey}.`,
@@ -76,7 +85,8 @@ function loginChanged(connectorKey: string): RemoteConnectorError<"cancelled"> {
   });
 }
 
-function unavailable(connectorKey: string, missing: MissingConnector | undefined) {
+/** The failure of what needs a connector that can't be reached now. */
+export function unavailable(connectorKey: string, missing: MissingConnector | undefined) {
   const { state = "offline", since, nextAttemptAt } = missing ?? {};
   const sinceText = since === undefined ? "" : ` since ${timeText(since)}`;
   const nextText = nextAttemptAt === undefined ? "" : `; the next attempt is at ${timeText(nextAttemptAt)}`;

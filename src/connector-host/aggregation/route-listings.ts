@@ -1,13 +1,12 @@
 import type { ToolContract } from "../../protocol/index.js";
 import type { SchemaCheck } from "../../protocol/json-schema/index.js";
 import type { Clock } from "../../transport/index.js";
-import { checkToolList, type ToolListDiagnostic } from "../activation/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
 import { buildNameTable, type NamespaceTable } from "../naming/index.js";
 import type { Route, RouteTable } from "../routes/index.js";
 import { ListBudgets } from "./list-budgets.js";
-import type { ListDiagnostic } from "./ports.js";
-import { nameListing, type NativeTool, type RouteListing } from "./route-listing.js";
+import { nativeToolsIn, type NativeTool } from "./native-tools.js";
+import { nameListing, type RouteListing } from "./route-listing.js";
 import { type Listed, SharedWalks, type WalkReader } from "./shared-walks.js";
 
 export interface RouteListingsOptions {
@@ -16,7 +15,12 @@ export interface RouteListingsOptions {
   /** How long a list waits for one connector that was not late before, in milliseconds. */
   readonly listBudgetMs: number;
   readonly checkSchema?: SchemaCheck | undefined;
-  readonly onListed: (route: Route<RemoteMcpClient>, listed: Listed<RouteListing>) => void;
+  /** `walked`: what the listing was made of. It is let go then. */
+  readonly onListed: (
+    route: Route<RemoteMcpClient>,
+    listed: Listed<RouteListing>,
+    walked: WalkedTools | undefined,
+  ) => void;
   readonly onLateFailure: (route: Route<RemoteMcpClient>, error: unknown) => void;
 }
 
@@ -24,12 +28,19 @@ export interface RouteListingsOptions {
 export interface CallableTool {
   readonly nativeName: string;
   readonly contract: ToolContract;
+  /** Its definition as it was listed, but perhaps for the name, where that was kept. */
+  readonly definition?: string | Uint8Array | undefined;
 }
 
 /** One who waits for a list for as long as its connector deserves. */
 export type ListReader = Pick<WalkReader, "binding" | "signal">;
 
-const MAX_TOOLS = 512;
+/** What a walk brought, as the server wrote it. */
+export interface WalkedTools {
+  readonly native: readonly NativeTool[];
+  readonly ttlMs: number | undefined;
+}
+
 /** How long a walk may take, whoever waits for it; no budget is longer. */
 const WALK_TIMEOUT_MS = 30_000;
 
@@ -38,6 +49,8 @@ export class RouteListings {
   readonly #options: RouteListingsOptions;
   readonly #budgets = new ListBudgets();
   readonly #walks: SharedWalks<RouteListing>;
+  /** What has just been walked, until it was told. */
+  readonly #walked = new WeakMap<RouteListing, WalkedTools>();
   readonly #activated = new WeakMap<Route<RemoteMcpClient>, ReadonlyMap<string, CallableTool>>();
 
   constructor(options: RouteListingsOptions) {
@@ -48,7 +61,9 @@ export class RouteListings {
       read: (route, signal) => this.#read(route, signal),
       onListed: (route, listed) => {
         this.#budgets.note(route.connectorKey, listed.tookMs, listBudgetMs);
-        onListed(route, listed);
+        onListed(route, listed, this.#walked.get(listed.listing));
+        // It is as much again as the listing.
+        this.#walked.delete(listed.listing);
       },
       onLateFailure,
     });
@@ -98,7 +113,9 @@ export class RouteListings {
     let tools = this.#activated.get(route);
     if (tools === undefined) {
       const { connectorKey } = route;
-      const native = Array.from(route.tools, ([nativeName, { contract }]) => ({ connectorKey, nativeName, contract }));
+      const native = Array.from(route.tools, ([nativeName, { contract, definition }]) => {
+        return { connectorKey, nativeName, contract, definition };
+      });
       tools = buildNameTable(this.#options.namespaces, native).entries;
       this.#activated.set(route, tools);
     }
@@ -108,32 +125,19 @@ export class RouteListings {
   async #read(route: Route<RemoteMcpClient>, signal: AbortSignal): Promise<RouteListing> {
     const listed = await route.client.listAllTools({ signal, totalTimeoutMs: WALK_TIMEOUT_MS, definitions: true });
     const { connectorKey } = route;
-    const { tools, diagnostics } = checkToolList(listed, MAX_TOOLS, this.#options.checkSchema);
-    const native: NativeTool[] = [];
-    for (const [nativeName, { contract }] of tools) {
-      const definition = listed.definitions.get(nativeName);
-      if (definition !== undefined) native.push({ nativeName, contract, definition });
-    }
-    const leftOut = diagnostics.flatMap((diagnostic) => listFault(connectorKey, diagnostic));
+    const { native, leftOut } = nativeToolsIn(connectorKey, listed, this.#options.checkSchema);
     const listing = nameListing(this.#options.namespaces, connectorKey, native, leftOut);
     const before = this.newest(route);
     // One that says the same is kept as it is, so that nothing is held twice.
     const isSame = before?.digest === listing.digest && !hasFaults(before) && !hasFaults(listing);
-    return isSame ? before : listing;
+    const kept = isSame ? before : listing;
+    this.#walked.set(kept, { native, ttlMs: listed.ttlMs });
+    return kept;
   }
 }
 
 function hasFaults({ diagnostics }: RouteListing): boolean {
   return diagnostics.length > 0;
-}
-
-/** What of a list was left out. What was only tolerated is for the activation to tell. */
-function listFault(connectorKey: string, diagnostic: ToolListDiagnostic): ListDiagnostic[] {
-  if (diagnostic.kind === "tolerated") return [];
-  if (diagnostic.kind === "too_many_tools") return [{ ...diagnostic, connectorKey }];
-  const tool = { connectorKey, nativeName: diagnostic.tool };
-  if (diagnostic.kind === "duplicate_tool") return [{ kind: "repeated_tool", tool }];
-  return [diagnostic.kind === "unusable_name" ? { kind: "unnamable_tool", tool } : { ...diagnostic, tool }];
 }
 
 /** The route that replaced this one, if one did. */

@@ -16,12 +16,16 @@ export interface ToolListerOptions extends Pick<
   readonly reports: ListReports;
   /** Whether the connector is opened for tools, and any of them may be called. */
   readonly hasTools: (connectorKey: string) => boolean;
-  /** What a route is listed with: live, or from its catalog. Rejects as `RouteListings.list` does. */
-  readonly listRoute: (route: Route<RemoteMcpClient>, reader: ListReader) => Promise<RouteListing>;
+  /**
+   * What a route is listed with: live, or from its catalog, `undefined` when there is none. Rejects as `RouteListings.list` does.
+   */
+  readonly listRoute: (route: Route<RemoteMcpClient>, reader: ListReader) => Promise<RouteListing | undefined>;
+  /** Has ready what `lastListing` is to know of these connectors. */
+  readonly recall: (scopes: readonly string[], connectorKeys: readonly string[]) => Promise<void>;
   /** What is known of a connector that should run and has no route. */
   readonly lastListing: (scopes: readonly string[], connectorKey: string) => RouteListing | undefined;
-  /** What of a connector's listing agents may see. */
-  readonly permitted: (connectorKey: string, listing: RouteListing) => RouteListing;
+  /** What a binding sees of a connector's listing. */
+  readonly shown: (binding: Binding, connectorKey: string, listing: RouteListing) => RouteListing;
   /** A binding asks for its list. The returned function is told what it is given; `asked`: which routes gave its parts. */
   readonly giving: (binding: Binding) => (view: View, asked: readonly ListedRoute[]) => void;
 }
@@ -45,7 +49,7 @@ interface Gathered {
   readonly failures: unknown[];
 }
 
-type ListOutcome = AskOutcome<RouteListing>;
+type ListOutcome = AskOutcome<RouteListing | undefined>;
 
 /** Lists the tools of all published routes as one. */
 export class ToolLister {
@@ -62,21 +66,22 @@ export class ToolLister {
    * withdrawn meanwhile is not there. Rejects, with the first failure, only when every route failed.
    */
   async list(binding: Binding, signal: AbortSignal): Promise<ToolListing> {
-    const { reach, maxListBytes, permitted } = this.#options;
+    const { reach, maxListBytes, recall, shown } = this.#options;
     const give = this.#options.giving(binding);
     const scopes = reach.scopesOf(binding);
     const outcomes = await this.#askAll(binding, scopes, signal);
     // What is missing is worth a word, and not the whole list.
     const missing = scopes.length === 0 ? [] : await reach.missing(scopes).catch(nothing);
+    if (missing.length > 0) await recall(scopes, missing.map(keyOf));
     signal.throwIfAborted();
     const left = reach.scopesOf(binding);
     if (scopes.some((scope) => !left.includes(scope))) return this.list(binding, signal);
     const { listed, omitted, failures } = this.#gather(outcomes);
     const parts: Part[] = listed.map(({ route: { connectorKey }, listing }) => ({
       connectorKey,
-      listing: permitted(connectorKey, listing),
+      listing: shown(binding, connectorKey, listing),
     }));
-    const stale = this.#addStale(scopes, missing, parts, omitted);
+    const stale = this.#addStale(binding, scopes, missing, parts, omitted);
     if (failures.length > 0 && parts.length === 0) throw failures[0];
     const { kept, leftOut } = fitListings(parts, maxListBytes);
     for (const { connectorKey } of leftOut) omitted.push({ connectorKey, reason: TOO_LARGE });
@@ -93,26 +98,33 @@ export class ToolLister {
 
   /** What was withdrawn since it was asked is left out without a word. */
   #gather(outcomes: readonly ListOutcome[]): Gathered {
-    const { reach, reports } = this.#options;
+    const { reach } = this.#options;
     const gathered: Gathered = { listed: [], omitted: [], failures: [] };
     for (const outcome of outcomes) {
       const { route } = outcome;
       if (route.state === "revoked") continue;
       if (outcome.kind === "found") {
-        gathered.listed.push(outcome);
+        const { listing } = outcome;
+        if (listing !== undefined) gathered.listed.push({ route, listing });
+        else this.#omit(gathered, route, NO_CATALOG);
         continue;
       }
       const reason = omissionReason(outcome.error);
       reach.onFailure(route, outcome.error);
-      reports.onOmitted(route, reason);
-      gathered.omitted.push({ connectorKey: route.connectorKey, reason });
+      this.#omit(gathered, route, reason);
       gathered.failures.push(outcome.error);
     }
     return gathered;
   }
 
+  #omit({ omitted }: Gathered, route: Route<RemoteMcpClient>, reason: string): void {
+    this.#options.reports.onOmitted(route, reason);
+    omitted.push({ connectorKey: route.connectorKey, reason });
+  }
+
   /** Connectors without a route are listed as they were last, where that is known; the others are named. */
   #addStale(
+    binding: Binding,
     scopes: readonly string[],
     missing: readonly MissingConnector[],
     parts: Part[],
@@ -122,11 +134,11 @@ export class ToolLister {
     const listed = new Set(parts.map(({ connectorKey }) => connectorKey));
     for (const { connectorKey, state } of missing) {
       // It came back after it was asked about.
-      const { hasTools, lastListing, permitted } = this.#options;
+      const { hasTools, lastListing, shown } = this.#options;
       if (listed.has(connectorKey) || !hasTools(connectorKey)) continue;
       const listing = lastListing(scopes, connectorKey);
       (listing === undefined ? omitted : stale).push({ connectorKey, reason: state });
-      if (listing !== undefined) parts.push({ connectorKey, listing: permitted(connectorKey, listing) });
+      if (listing !== undefined) parts.push({ connectorKey, listing: shown(binding, connectorKey, listing) });
     }
     return stale;
   }
@@ -154,7 +166,12 @@ function byKey(a: OmittedConnector, b: OmittedConnector): number {
   return a.connectorKey < b.connectorKey ? -1 : 1;
 }
 
+function keyOf({ connectorKey }: MissingConnector): string {
+  return connectorKey;
+}
+
 const TOO_LARGE = "list_too_large";
+const NO_CATALOG = "no_catalog";
 
 function viewOf(parts: readonly Part[]): View {
   return new Map(parts.map(({ connectorKey, listing }) => [connectorKey, listing.digest]));

@@ -1,47 +1,56 @@
 import type { RemoteMcpClient } from "../factories/index.js";
 import type { Binding, ToolListing } from "../local-server/index.js";
 import type { PublicationChange, Route } from "../routes/index.js";
-import { Catalogs } from "./catalogs.js";
+import { CatalogViews, type CatalogReading } from "./catalog-views.js";
+import { DescribedListings } from "./described-listings.js";
 import type { ConnectorInstructions } from "./join-instructions.js";
+import { type KnownTools, toolsOfActivation, toolsOfListing } from "./known-tools.js";
 import { type ListeningAgents, ListNews } from "./list-news.js";
 import { ListReports } from "./list-reports.js";
 import type { AggregatedDirectoryOptions, ConnectorTraits } from "./ports.js";
 import { PermittedListings } from "./permitted-listings.js";
-import { nameListing, type NativeTool, type RouteListing } from "./route-listing.js";
-import { type CallableTool, type ListReader, RouteListings } from "./route-listings.js";
+import type { RouteListing } from "./route-listing.js";
+import { type CallableTool, type ListReader, RouteListings, type WalkedTools } from "./route-listings.js";
+import type { RouteFinder } from "./route-finder.js";
 import type { Listed } from "./shared-walks.js";
 import { type ListedRoute, ToolLister } from "./tool-lister.js";
 
 export interface ToolViewsOptions extends AggregatedDirectoryOptions {
+  readonly finder: RouteFinder;
   readonly traitsOf: (connectorKey: string) => ConnectorTraits;
   /** Whether the route's server would tell at once if its tools changed. */
   readonly isCovered: (route: Route<RemoteMcpClient>) => boolean;
 }
 
-/** A catalog that nobody would tell of changes of is read anew after that time, when it is listed. */
-const CATALOG_MS = 60_000;
-
 /** What agents see of tools: live or from catalogs, and the news of it. */
 export class ToolViews {
   readonly #options: ToolViewsOptions;
   readonly #listings: RouteListings;
-  readonly #catalogs: Catalogs;
+  readonly #catalogs: CatalogViews;
   readonly #reports: ListReports;
+  readonly #described: DescribedListings;
   readonly #permitted: PermittedListings;
   readonly #lister: ToolLister;
   readonly #news: ListNews;
-  /** The routes whose catalog is being read anew. */
-  readonly #refreshing = new WeakSet<Route<RemoteMcpClient>>();
 
   constructor(options: ToolViewsOptions) {
     this.#options = options;
-    const { clock, reach, routes, traitsOf } = options;
+    const { clock, reach, routes } = options;
     this.#reports = new ListReports(reach);
-    this.#catalogs = new Catalogs({ clock, settingsOf: (key) => traitsOf(key).settingsDigest });
     this.#listings = new RouteListings({
       ...options,
-      onListed: (route, listed) => this.#onListed(route, listed),
+      onListed: (route, listed, walked) => this.#onListed(route, listed, walked),
       onLateFailure: (route, error) => reach.onFailure(route, error),
+    });
+    this.#catalogs = new CatalogViews({
+      ...options,
+      listings: this.#listings,
+      relist: (route, signal) => this.relist(route, signal),
+      onRefreshed: ({ scope, connectorKey }) => this.#news.note(scope, connectorKey, false),
+    });
+    this.#described = new DescribedListings({
+      tablesOf: reach.descriptionsOf && ((key, binding) => reach.descriptionsOf?.(key, binding) ?? []),
+      onDiagnostics: (key, diagnostics) => reach.onUnfitDescriptions?.(key, diagnostics),
     });
     this.#permitted = new PermittedListings(reach.access);
     this.#lister = new ToolLister({
@@ -49,8 +58,9 @@ export class ToolViews {
       reports: this.#reports,
       hasTools: (key) => this.hasTools(key) && this.#mayHoldTools(key),
       listRoute: (route, reader) => this.#listRoute(route, reader),
+      recall: (scopes, keys) => this.#catalogs.recall(scopes, keys),
       lastListing: (scopes, key) => this.#catalogs.find(scopes, key)?.listing,
-      permitted: (key, listing) => this.#permitted.of(key, listing),
+      shown: (binding, key, listing) => this.#shown(binding, key, listing),
       giving: (binding) => {
         const give = this.#news.giving(binding);
         return (view, asked) => {
@@ -63,7 +73,7 @@ export class ToolViews {
       kind: "tools",
       clock,
       reach,
-      differs: (scopes, connectorKey, digest) => this.#differs(scopes, connectorKey, digest),
+      differs: (scopes, connectorKey, digest, binding) => this.#differs(scopes, connectorKey, digest, binding),
     });
     // What is published before somebody lists has its catalog from its activation.
     for (const route of routes.list()) this.#onPublished(route);
@@ -91,12 +101,16 @@ export class ToolViews {
     return this.#listings.last(route).get(exposedName)?.nativeName;
   }
 
-  /** The tool that a call is made with, as its server lists it now or, where the last list will do, listed it last. Rejects as `relist`. */
+  /**
+   * The tool that a call is made with: from the connector's catalog, for which nobody is asked, or as its server lists it now or, where the
+   * last list will do, listed it last. Rejects as `relist`, and as `CatalogViews.findTool`.
+   */
   async find(
     route: Route<RemoteMcpClient>,
     exposedName: string,
     signal: AbortSignal,
   ): Promise<CallableTool | undefined> {
+    if (this.#catalogs.areOf(route.connectorKey)) return this.#catalogs.findTool(route, exposedName);
     try {
       return (await this.relist(route, signal)).tools.get(exposedName);
     } catch (error) {
@@ -105,6 +119,16 @@ export class ToolViews {
       if (known === undefined) throw error;
       return known;
     }
+  }
+
+  /** The tools of a connector of the scopes as they were listed last, for people. No server is asked. */
+  async known(scopes: readonly string[], connectorKey: string): Promise<KnownTools | undefined> {
+    const route = this.#options.finder.current(scopes, connectorKey);
+    const catalog = await this.#catalogs.load(scopes, connectorKey);
+    const listing = catalog?.listing ?? (route && this.#listings.newest(route));
+    if (listing === undefined && route === undefined) return undefined;
+    const tools = listing === undefined ? route && toolsOfActivation(route) : toolsOfListing(listing);
+    return { tools: tools ?? [], fetchedAt: catalog?.fetchedAt, isStale: route === undefined };
   }
 
   /** What the route lists now. Rejects with what its client rejects with, and the signal's reason. */
@@ -129,7 +153,7 @@ export class ToolViews {
     this.#news.note(route.scope, route.connectorKey, false);
   }
 
-  /** Tools of the connector came into lists, or went out of them, by what may be done with them. */
+  /** What agents see of the connector may be other tools, or other descriptions, by what people decided. */
   onPermissionChange(connectorKey: string): void {
     const scope = this.#options.routes.current(connectorKey)?.scope ?? this.#catalogs.scopeOf(connectorKey);
     if (scope !== undefined) this.#news.note(scope, connectorKey, true);
@@ -145,9 +169,32 @@ export class ToolViews {
     }
   }
 
-  /** Drops the catalog of a connector, or all: it is read anew. */
+  /** Drops the catalogs in memory, of a connector or all: what is kept of them is read again. */
   invalidate(connectorKey?: string): void {
     this.#catalogs.invalidate(connectorKey);
+  }
+
+  /** The connector is no more, or has other settings. */
+  forget(connectorKey: string): void {
+    this.#catalogs.forget(connectorKey);
+  }
+
+  /** The catalog of a connector is out of date: it is read anew, and nobody waits for that. */
+  outdate(connectorKey: string): void {
+    const route = this.#options.routes.current(connectorKey);
+    if (route === undefined) return;
+    this.#listings.invalidate(route);
+    this.#catalogs.refreshBehind(route);
+  }
+
+  /** As {@link CatalogViews.read}. */
+  readCatalog(scopes: readonly string[], connectorKey: string, signal: AbortSignal): Promise<CatalogReading> {
+    return this.#catalogs.read(scopes, connectorKey, signal);
+  }
+
+  /** As {@link CatalogViews.refresh}. */
+  refreshCatalog(scopes: readonly string[], connectorKey: string, signal: AbortSignal): Promise<CatalogReading> {
+    return this.#catalogs.refresh(scopes, connectorKey, signal);
   }
 
   /** What the servers of the published routes in the scopes said at their activation, by key. */
@@ -165,27 +212,18 @@ export class ToolViews {
 
   close(): void {
     this.#news.close();
-    this.#catalogs.invalidate();
+    this.#catalogs.close();
   }
 
-  async #listRoute(route: Route<RemoteMcpClient>, reader: ListReader): Promise<RouteListing> {
-    const catalog = this.#isCatalog(route) ? this.#catalogs.of(route) : undefined;
-    if (catalog === undefined) return this.#listings.list(route, reader);
-    const { clock, isCovered } = this.#options;
-    const isOld = clock.now() - catalog.fetchedAt >= CATALOG_MS && !isCovered(route);
-    if (isOld || this.#listings.isOutdated(route)) this.#refresh(route);
-    return catalog.listing;
+  /** `undefined`: nothing is known of a connector that is listed from its catalog. */
+  #listRoute(route: Route<RemoteMcpClient>, reader: ListReader): Promise<RouteListing | undefined> {
+    const isCatalog = this.#catalogs.areOf(route.connectorKey);
+    return isCatalog ? this.#catalogs.list(route) : this.#listings.list(route, reader);
   }
 
-  /** Reads a catalog anew behind the answer that it gives. A failure leaves it as it is. */
-  #refresh(route: Route<RemoteMcpClient>): void {
-    if (this.#refreshing.has(route)) return;
-    this.#refreshing.add(route);
-    const refreshed = (): void => {
-      this.#refreshing.delete(route);
-      this.#news.note(route.scope, route.connectorKey, false);
-    };
-    this.relist(route, route.signal).then(refreshed, () => this.#refreshing.delete(route));
+  /** What a binding sees of a connector's listing. */
+  #shown(binding: Binding, connectorKey: string, listing: RouteListing): RouteListing {
+    return this.#permitted.of(connectorKey, this.#described.of(connectorKey, binding, listing));
   }
 
   #mayHoldTools(connectorKey: string): boolean {
@@ -198,24 +236,16 @@ export class ToolViews {
     return capabilities.some((capability) => capability !== "tools") || this.#mayHoldTools(connectorKey);
   }
 
-  #isCatalog({ connectorKey }: Route<RemoteMcpClient>): boolean {
-    return this.#options.traitsOf(connectorKey).listing === "catalog";
-  }
-
   #onPublished(route: Route<RemoteMcpClient>): void {
     this.#catalogs.onPublished(route);
-    const native = this.#isCatalog(route) ? nativeToolsOf(route) : undefined;
-    if (native !== undefined) this.#publish(route, nameListing(this.#options.namespaces, route.connectorKey, native));
   }
 
-  #publish(route: Route<RemoteMcpClient>, listing: RouteListing): void {
-    this.#catalogs.publish(route, listing, this.#options.routes.current(route.connectorKey));
-  }
-
-  #onListed(route: Route<RemoteMcpClient>, { listing, wasMissed, before }: Listed<RouteListing>): void {
-    const isCatalog = this.#isCatalog(route);
-    const known = (isCatalog ? this.#catalogs.of(route)?.listing : undefined) ?? before;
-    if (isCatalog) this.#publish(route, listing);
+  #onListed(
+    route: Route<RemoteMcpClient>,
+    { listing, wasMissed, before }: Listed<RouteListing>,
+    walked: WalkedTools | undefined,
+  ): void {
+    const known = this.#catalogs.onListed(route, listing, walked) ?? before;
     const isOther = known !== undefined && known.digest !== listing.digest;
     if (wasMissed || isOther) this.#news.note(route.scope, route.connectorKey, true);
   }
@@ -223,37 +253,26 @@ export class ToolViews {
   /** What was given can be older than what is known by now, if the news of that came between. */
   #noteOlder({ route, listing }: ListedRoute): void {
     const isCurrent = this.#options.routes.isCurrent(route);
-    const catalog = this.#isCatalog(route) ? this.#catalogs.of(route) : undefined;
-    const known = catalog?.listing ?? this.#listings.valid(route);
+    const known = this.#catalogs.of(route)?.listing ?? this.#listings.valid(route);
     const isNewest = known === listing;
     if (!isCurrent || !isNewest) this.#news.note(route.scope, route.connectorKey, false);
   }
 
-  async #differs(scopes: readonly string[], connectorKey: string, digest: string): Promise<boolean> {
-    const { reach, routes } = this.#options;
-    const route = routes.current(connectorKey);
+  async #differs(scopes: readonly string[], connectorKey: string, digest: string, binding: Binding): Promise<boolean> {
     if (!this.hasTools(connectorKey) || !this.#mayHoldTools(connectorKey)) return digest !== "";
+    const shown = (listing: RouteListing): string => this.#shown(binding, connectorKey, listing).digest;
+    const route = this.#options.routes.current(connectorKey);
     if (route !== undefined && scopes.includes(route.scope)) {
+      const catalog = this.#listings.isOutdated(route) ? undefined : await this.#catalogs.loadOf(route);
+      if (catalog !== undefined) return shown(catalog.listing) !== digest;
       // That there is a route is known to be new already; what it lists is not worth a walk.
       if (digest === "" && this.#listings.newest(route) === undefined && route.tools.size > 0) return true;
-      const listing = this.#listings.valid(route) ?? (await this.relist(route, route.signal));
-      return this.#permitted.of(connectorKey, listing).digest !== digest;
+      return shown(this.#listings.valid(route) ?? (await this.relist(route, route.signal))) !== digest;
     }
-    const catalog = this.#catalogs.find(scopes, connectorKey);
-    const isMissing = async () => (await reach.missing(scopes)).some((one) => one.connectorKey === connectorKey);
+    const catalog = await this.#catalogs.load(scopes, connectorKey);
+    const isMissing = async (): Promise<boolean> =>
+      (await this.#options.reach.missing(scopes)).some((one) => one.connectorKey === connectorKey);
     const isLeft = catalog !== undefined && (await isMissing());
-    const left = isLeft ? this.#permitted.of(connectorKey, catalog.listing).digest : "";
-    return left !== digest;
+    return (isLeft ? shown(catalog.listing) : "") !== digest;
   }
-}
-
-/** What a route's activation listed, if it kept the definitions. That it has none can also be that its list failed. */
-function nativeToolsOf({ tools }: Route<RemoteMcpClient>): readonly NativeTool[] | undefined {
-  if (tools.size === 0) return undefined;
-  const native: NativeTool[] = [];
-  for (const [nativeName, { contract, definition }] of tools) {
-    if (definition === undefined) return undefined;
-    native.push({ nativeName, contract, definition });
-  }
-  return native;
 }

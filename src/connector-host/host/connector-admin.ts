@@ -11,6 +11,7 @@ import {
   writeRelease,
   writeSwitch,
 } from "../catalog/index.js";
+import type { CatalogAdmin, CatalogOptions, CatalogView } from "./catalog-admin.js";
 import type { CatalogChanges } from "./catalog-changes.js";
 import { describeEntry, type ListedConnector } from "./describe-entry.js";
 import { unknownConnector } from "./host-errors.js";
@@ -27,6 +28,7 @@ export interface ConnectorAdminOptions {
   readonly changes: CatalogChanges;
   readonly registrations: RegistrationAdmin;
   readonly permissions: PermissionAdmin;
+  readonly catalogs: CatalogAdmin;
   /** Resolves when it was observed that nothing of a connector of an account runs any more. */
   readonly observeWithdrawn: (key: string) => Promise<void>;
 }
@@ -139,6 +141,31 @@ export class ConnectorAdmin {
   /** As {@link setPermission}, for all tools that have no permission of their own. */
   setNewTools(key: string, permission: ToolPermission): Promise<void> {
     return this.#options.permissions.change(key, { kind: "new_tools", permission });
+  }
+
+  /**
+   * What a registered server, or a program, has of tools: as it is in memory, as it was kept, or, where neither is, as {@link refresh}.
+   *
+   * Rejects with `unknown_connector`, with `invalid_argument` for a connector of a release, with `route_unavailable` (`disabled`) for one
+   * that is paused or switched off, with the signal's reason, and as {@link refresh} does.
+   */
+  catalog(key: string, options: CatalogOptions = {}): Promise<CatalogView> {
+    return this.#options.catalogs.read(key, options);
+  }
+
+  /**
+   * Has a registered server, or a program, list its tools now. When this rejects, the old catalog stays.
+   *
+   * Rejects as {@link catalog} does, with `route_unavailable` when it could not be reached within `wakeBudgetMs`, with what its client
+   * rejects with, and with `cancelled` when its settings were changed meanwhile.
+   */
+  refresh(key: string, options: CatalogOptions = {}): Promise<CatalogView> {
+    return this.#options.catalogs.refresh(key, options);
+  }
+
+  /** Drops the catalogs that are in memory: what is kept of them is read again. For who changed the store behind the host's back. */
+  invalidateCatalogs(): void {
+    this.#options.catalogs.invalidate();
   }
 
   /** A route of this release was published: an update to it has come to its end. */

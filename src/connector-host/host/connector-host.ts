@@ -1,8 +1,11 @@
 import { setMaxListeners } from "node:events";
 import type { AuthorizationStart, DisconnectResult, FlowRow, Login } from "../../auth-projection/index.js";
 import type { ReconcileEvents } from "../../reconcile/index.js";
+import type { AdminLink, AdminPlane, TestCallRequest, TestCallResult } from "../admin/index.js";
+import { AdminWeb } from "../admin-web/index.js";
+import type { OperatorApprovals } from "../approvals/index.js";
+import type { JournalReader } from "../journal/index.js";
 import type {
-  AgentCounts,
   BindingRequest,
   BoundAgent,
   DurableAgent,
@@ -11,6 +14,7 @@ import type {
   LocalServer,
 } from "../local-server/index.js";
 import type { StorageIssue } from "../registration/index.js";
+import type { SkillRoot } from "../skills/index.js";
 import { AccountAuthorizations, type AuthorizeConnectorOptions } from "./account-authorizations.js";
 import { accountScope, DEVICE_SCOPE } from "./account-scope.js";
 import { CloseBound, type CloseOptions, resolveCloseOptions } from "./close-bound.js";
@@ -18,15 +22,18 @@ import type { ConnectorAdmin } from "./connector-admin.js";
 import type { ConnectorStatus } from "./connector-status.js";
 import { noControlPlane } from "./control-plane.js";
 import { createAdmin } from "./create-admin.js";
+import { createPlane } from "./create-plane.js";
 import { hostClosed, noAccount } from "./host-errors.js";
+import { loadHostId } from "./host-identity.js";
 import { type ConnectorHostOptions, resolveConnectorHostOptions } from "./host-options.js";
 import { HostParts } from "./host-parts.js";
 import type { HostStore } from "./host-store.js";
 import { loadCatalog } from "./load-catalog.js";
+import { assertProfile } from "./profiles.js";
 import type { PublicationListener } from "./publication-feed.js";
 import type { PublicationGates } from "./publication-gates.js";
 import { reportDeclared } from "./report-declared.js";
-import { serveAgents } from "./serve-agents.js";
+import { type HostAgentCounts, type ServedAgents, serveAgents } from "./serve-agents.js";
 import { shutDown } from "./shut-down.js";
 import { startSession } from "./start-session.js";
 import type { StatusListener } from "./status-feed.js";
@@ -53,11 +60,14 @@ export type OpenSockets = (host: ConnectorHost, agents: Pick<LocalServer, "answe
 export class ConnectorHost {
   /** What is installed, registered and switched on. */
   readonly connectors: ConnectorAdmin;
+  /** What a person administers it by. Whoever holds it may do everything: it is nothing for agents. */
+  readonly admin: AdminPlane;
   readonly #parts: HostParts;
   /** Fires when the host closes. */
   readonly #ended = new AbortController();
   readonly #authorizations: AccountAuthorizations;
-  #server: LocalServer | undefined;
+  readonly #web: AdminWeb;
+  #server: ServedAgents | undefined;
   #sockets: HostSockets | undefined;
   /** The endings of sessions that are over. */
   readonly #ending = new Set<Promise<void>>();
@@ -70,6 +80,16 @@ export class ConnectorHost {
     setMaxListeners(0, this.#ended.signal);
     this.connectors = createAdmin(parts, { issues, signal: this.#ended.signal });
     this.#authorizations = new AccountAuthorizations(parts.catalog, () => parts.session);
+    const { clock, logger, wallClock } = parts.config;
+    const onFault = (error: unknown): void => logger.error("A fault of the admin plane.", { error });
+    this.#web = new AdminWeb({ plane: () => this.admin, clock, wallClock, onFault });
+    this.admin = createPlane(parts, {
+      connectors: this.connectors,
+      served: () => (this.#closing === undefined ? this.#server : undefined),
+      durableBindings: () => this.durableBindings(),
+      web: this.#web,
+      url: () => this.url,
+    });
     parts.routes.onPublication((changes) => parts.feed.announce(changes));
   }
 
@@ -90,7 +110,8 @@ export class ConnectorHost {
       const config = resolveConnectorHostOptions(options);
       const { catalog, rules, issues } = await loadCatalog(config, store);
       reportDeclared(config.declared, issues, config.logger);
-      host = new ConnectorHost(new HostParts(config, store, catalog, rules), issues);
+      const hostId = await loadHostId(config, store);
+      host = new ConnectorHost(new HostParts(config, store, catalog, rules, hostId), issues);
       const server = await serveAgents(host.#parts);
       host.#server = server;
       host.#parts.onRelisted = (connectorKey) => server.invalidate(connectorKey);
@@ -100,6 +121,7 @@ export class ConnectorHost {
       return host;
     } catch (error) {
       await (host ?? store).close();
+      if (host === undefined) await options.journalRows?.close();
       throw error;
     }
   }
@@ -154,10 +176,11 @@ export class ConnectorHost {
 
   /**
    * Gives an agent session a bearer for the local server, and ends the one that it had. It is good for the present login
-   * only, and ends with it. Throws as the local server's `bind` does.
+   * only, and ends with it. Throws as the local server's `bind` does, and `invalid_argument` for a profile that there is not.
    */
   bind(session: AgentSession): BoundAgent {
     if (this.#server === undefined) throw hostClosed();
+    assertProfile(this.#parts.config.profiles, session.profile);
     return this.#server.bind({ ...session, login: this.#parts.logins.current });
   }
 
@@ -166,10 +189,11 @@ export class ConnectorHost {
    * and restarts: for the connectors of the device always, for those of `accountId` while that account is signed in. Programs of
    * the same user need no bearer for it: they name it over the socket of the state directory (`serveStdio`).
    *
-   * Rejects as the local server's `bindDurable` does.
+   * Rejects as the local server's `bindDurable` does, and with `invalid_argument` for a profile that there is not.
    */
   async bindDurable(request: DurableBindingRequest): Promise<DurableAgent> {
     if (this.#server === undefined) throw hostClosed();
+    assertProfile(this.#parts.config.profiles, request.profile);
     return this.#server.bindDurable(request);
   }
 
@@ -185,7 +209,7 @@ export class ConnectorHost {
   }
 
   /** Who uses the local server now; `undefined` while the host starts. */
-  get agents(): AgentCounts | undefined {
+  get agents(): HostAgentCounts | undefined {
     return this.#server?.counts;
   }
 
@@ -194,9 +218,44 @@ export class ConnectorHost {
     return this.#parts.statuses.all(this.#parts.session?.scope);
   }
 
+  /** The calls of agents that wait for an operator's decision, where `operatorApprovals` says that they do. */
+  get approvals(): OperatorApprovals {
+    return this.#parts.approvals.operator;
+  }
+
+  /**
+   * Calls a tool by the authority of the person who asks for it. Resolves and rejects as {@link AdminPlane.testCall} does; what agents may
+   * do with the tool neither counts nor changes.
+   */
+  testCall(request: TestCallRequest): Promise<TestCallResult> {
+    return this.admin.testCall(request);
+  }
+
+  /**
+   * Makes a link that opens the status page in a browser, once and within two minutes. Its listener is there while it is needed. Rejects
+   * with `listen_failed`, and with `cancelled` after `close`.
+   */
+  adminLink(): Promise<AdminLink> {
+    return this.admin.adminLink();
+  }
+
+  /**
+   * The skills of the connectors that are published, as their folders held them when each was activated, by key. They permit nothing:
+   * what is called for them goes the same way as every call.
+   */
+  skills(): readonly SkillRoot[] {
+    const found = this.#parts.routes.list().flatMap(({ skills }) => skills ?? []);
+    return found.toSorted((one, other) => (one.connectorKey < other.connectorKey ? -1 : 1));
+  }
+
   /** What happens to the connectors: `subscribe` as it happens, `follow` at one's own pace, after a restart of the host too. */
   get events(): ReconcileEvents {
     return this.#parts.controller.events;
+  }
+
+  /** What happened to requests; `undefined` for a host that does not write them down. */
+  get journal(): JournalReader | undefined {
+    return this.#parts.journal?.reader;
   }
 
   /** Holds back what is published of the account and of the device. */
@@ -259,8 +318,8 @@ export class ConnectorHost {
   }
 
   /**
-   * Stops accepting, fences everything, has the calls that are thereby aborted answered, ends routes and programs, and closes the
-   * store: each after the one before, all of it within `closeTimeoutMs`. What has not ended by then is given up and logged. A call in
+   * Stops accepting, fences everything, has the calls that are thereby aborted answered, ends routes and programs, writes what became
+   * of requests, and closes the store: each after the one before, all of it within `closeTimeoutMs`. What has not ended by then is given up and logged. A call in
    * flight is answered with how far it got before its connection goes.
    *
    * Idempotent: called again it is the same closing, and `force` then holds for what is left of it. Never rejects; throws
@@ -289,7 +348,7 @@ export class ConnectorHost {
 
   /** The flag first, so that no request gets credentials any more; then the work; then what it had published. */
   #endLogin(scope: string): void {
-    const { logins, controller, gates, routes, news, memory } = this.#parts;
+    const { approvals, logins, controller, gates, routes, news, memory } = this.#parts;
     logins.signOut();
     controller.shutScope(scope);
     routes.fenceAll(scope);
@@ -297,6 +356,7 @@ export class ConnectorHost {
     news.clear();
     memory.switchLogin(undefined);
     this.#server?.revokeAll();
+    approvals.recheck();
   }
 
   #shutDown(bound: CloseBound): Promise<void> {
@@ -304,17 +364,27 @@ export class ConnectorHost {
     return shutDown({
       parts: this.#parts,
       bound,
-      sockets: this.#sockets,
+      sockets: this.#outside(),
       server: this.#server,
       fenceAll: () => this.#fenceAll(),
       endings: this.#ending,
     });
   }
 
+  /** Everything by which people and agents reach it, but for the local server. */
+  #outside(): HostSockets {
+    const sockets = this.#sockets;
+    const close = async (closeTimeoutMs?: number): Promise<void> => {
+      await Promise.all([sockets?.close(closeTimeoutMs), this.#web.close(closeTimeoutMs)]);
+    };
+    return { close };
+  }
+
   /** Nothing is published any more, and everybody who asked is told why. */
   #fenceAll(): void {
-    const { controller, gates, routes, status } = this.#parts;
+    const { approvals, controller, gates, routes, status } = this.#parts;
     status.beginClosing();
+    approvals.close();
     this.signOut();
     controller.shutScope(DEVICE_SCOPE);
     routes.fenceAll(DEVICE_SCOPE);

@@ -1,6 +1,7 @@
 import type { RouteToken } from "../../reconcile/index.js";
 import type { StorageIssue } from "../registration/index.js";
 import { DEVICE_SCOPE } from "./account-scope.js";
+import { CatalogAdmin } from "./catalog-admin.js";
 import { CatalogChanges } from "./catalog-changes.js";
 import { ConnectorAdmin } from "./connector-admin.js";
 import type { HostParts } from "./host-parts.js";
@@ -54,6 +55,13 @@ export function createAdmin(parts: HostParts, { issues, signal }: AdminContext):
     catalog,
     changes,
     registrations,
+    catalogs: new CatalogAdmin({
+      catalog,
+      source: () => parts.catalogs,
+      rulesOf: (key) => book.rulesOf(key),
+      permissionOf: (key, nativeName) => parts.permissions.ofTool(key, nativeName),
+      signal,
+    }),
     permissions: new PermissionAdmin({ catalog, book, registrations, store, clock: config.wallClock }),
     async observeWithdrawn(key) {
       const scope = accountScope();

@@ -1,5 +1,5 @@
 import type { ConnectorTraits } from "../aggregation/index.js";
-import type { CatalogEntry, DeviceEntry } from "../catalog/index.js";
+import { type CatalogEntry, type DeviceEntry, isWanted } from "../catalog/index.js";
 
 /**
  * How a connector's lists are made and its calls are prepared: those of releases live, with the contract as the host's option says;
@@ -9,7 +9,14 @@ export function describeTraits(entry: CatalogEntry, contracts: ConnectorTraits["
   const { capabilities } = entry;
   if (entry.kind === "release") return { capabilities, listing: "live", contracts };
   const { digest: settingsDigest } = entry.connector;
-  return { capabilities, listing: "catalog", contracts: "last_list", origin: originOf(entry), settingsDigest };
+  return {
+    capabilities,
+    listing: "catalog",
+    contracts: "last_list",
+    origin: originOf(entry),
+    isActive: isWanted(entry),
+    settingsDigest,
+  };
 }
 
 /** A program has its own pipe, which nobody shares. */

@@ -25,12 +25,12 @@ export function durableRows({ store, clock, logger }: DurableRowsOptions): Durab
         return row ?? [];
       });
     },
-    put: ({ name, accountId, bearerHash }) =>
+    put: ({ name, accountId, approvals, profile, bearerHash }) =>
       store.write((tx) =>
         tx.documents.put({
           kind: KIND,
           key: name,
-          text: JSON.stringify({ accountId, bearerHash }),
+          text: JSON.stringify({ accountId, approvals, profile, bearerHash }),
           updatedAt: clock.now(),
         }),
       ),
@@ -42,8 +42,15 @@ export function durableRows({ store, clock, logger }: DurableRowsOptions): Durab
 export function parseDurableRow({ key, text }: Pick<DocumentRow, "key" | "text">): DurableBindingRow | undefined {
   const value = parseJson(text);
   if (!isJsonObject(value)) return undefined;
-  const { accountId, bearerHash } = value;
+  const { accountId, approvals, profile, bearerHash } = value;
   if (typeof bearerHash !== "string" || !SHA_256_HEX.test(bearerHash)) return undefined;
   if (accountId !== undefined && (typeof accountId !== "string" || accountId === "")) return undefined;
-  return { name: key, accountId, bearerHash };
+  if (profile !== undefined && typeof profile !== "string") return undefined;
+  return {
+    name: key,
+    accountId,
+    bearerHash,
+    ...(approvals === "agent" && { approvals }),
+    ...(profile !== undefined && { profile }),
+  };
 }

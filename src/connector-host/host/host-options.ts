@@ -5,6 +5,8 @@ import { createSchemaCheck, type SchemaCheck } from "../../protocol/json-schema/
 import { type Authorize, type Clock, systemClock } from "../../transport/index.js";
 import { type DirectClientOptions, DirectFactory, type RemoteMcpClientFactory } from "../factories/index.js";
 import type { AccountLogins } from "../factories/index.js";
+import { type ApprovalOptions, type ApprovalSettings, resolveApprovalOptions } from "../approvals/index.js";
+import { type JournalConfig, type JournalOptions, type JournalRows, resolveJournalOptions } from "../journal/index.js";
 import type { LocalServerOptions } from "../local-server/index.js";
 import { type DeclaredConnectors, declareConnectors } from "../catalog/index.js";
 import { createInjectiveNaming, type NamingPolicy } from "../naming/index.js";
@@ -24,11 +26,14 @@ import {
   toolPermission,
   type ToolPermission,
 } from "../registration/index.js";
+import { resolveSkillSource, type SkillFolders, type SkillSource } from "../skills/index.js";
 import { type ControlPlane, noControlPlane, resolveControlPlane } from "./control-plane.js";
+import { type AgentProfile, type Profiles, resolveProfiles } from "./profiles.js";
+import { type HeldCallConfig, resolveHeldCallLimits } from "../rounds/index.js";
 import { carefulLogger, type HostLogger, silentLogger } from "./host-logger.js";
 
 /** How a connector host is set up. */
-export interface ConnectorHostOptions {
+export interface ConnectorHostOptions extends ApprovalOptions {
   /**
    * The gateway and its control plane: https, or http on loopback; a path is kept. Left out, with `accounts`: a host that serves the
    * connectors of its device only, and refuses `signIn`.
@@ -84,6 +89,16 @@ export interface ConnectorHostOptions {
   readonly maxRememberedResources?: number | undefined;
   /** Resources that servers are asked to tell of changes of, for all agents. Default 1,024. */
   readonly maxResourceSubscriptions?: number | undefined;
+  /** Calls of one agent session that wait at legacy servers while it is asked. Default 8. */
+  readonly maxHeldCallsPerBinding?: number | undefined;
+  /** Calls of all agents that wait so. Default 256. */
+  readonly maxHeldCalls?: number | undefined;
+  /** How long such a call waits for the agent to go on with it; it is then cancelled at its server. Default 600,000 ms. */
+  readonly heldCallTimeoutMs?: number | undefined;
+  /** What a legacy server may ask for in one such call before anything of it is answered; what is beyond is refused. Default 32. */
+  readonly maxWaitingAsks?: number | undefined;
+  /** How often a modern server may ask before it answers a call of an agent that is asked on its stream. Default 10. */
+  readonly maxInputRounds?: number | undefined;
   /** How long a call waits for a connector that is not there yet. Default 15,000 ms. */
   readonly wakeBudgetMs?: number | undefined;
   /**
@@ -93,12 +108,26 @@ export interface ConnectorHostOptions {
   readonly closeTimeoutMs?: number | undefined;
   /** Whether a call reads its tool's contract anew or takes the last one listed. Default `reread`. */
   readonly contracts?: "reread" | "last_list" | undefined;
+  /** How requests are written down before they are sent; `false`: they are not. Means nothing without `journalRows`. */
+  readonly journal?: JournalOptions | false | undefined;
+  /** Where they are written. The host closes them. Default: nowhere; with a state directory, `calls.db` in it. */
+  readonly journalRows?: JournalRows | undefined;
+  /**
+   * What agents of one kind are shown otherwise, by a name that a binding can have (`profile`): descriptions of tools, by connector key and
+   * by the name that its server has for the tool. Default: there are none.
+   */
+  readonly profiles?: Readonly<Record<string, AgentProfile>> | undefined;
   /** What agents may reach at all: tools, prompts and resources, by globs. Default: everything that permissions allow. */
   readonly access?: AccessGlobs | undefined;
   /** What may be done with tools of releases of which nobody decided anything. Default `allow`. */
   readonly newReleaseTools?: ToolPermission | undefined;
   /** Whether tools are left out whose `inputSchema` breaks its own dialect. Providers of models refuse requests that have one. Default `omit`. */
   readonly brokenSchemas?: "omit" | "keep" | undefined;
+  /**
+   * Where the skills of connectors are on this machine, of any kind: absolute paths by key, or a function. They are read when a
+   * connector is activated; one of a release is not activated with a folder that can't be used. Default: no connector has skills.
+   */
+  readonly skills?: SkillFolders | undefined;
   readonly logger?: HostLogger | undefined;
   readonly clock?: Clock | undefined;
   readonly wallClock?: WallClock | undefined;
@@ -124,14 +153,22 @@ export interface ConnectorHostConfig {
   readonly maxListBytes: number;
   readonly maxRememberedResources: number;
   readonly maxResourceSubscriptions: number;
+  readonly heldCalls: HeldCallConfig;
+  readonly maxInputRounds: number;
   readonly wakeBudgetMs: number;
   readonly closeTimeoutMs: number;
   readonly contracts: "reread" | "last_list";
+  /** Left out: requests are not written down. */
+  readonly journal: { readonly config: JournalConfig; readonly rows: JournalRows } | undefined;
+  readonly profiles: Profiles;
   /** Left out: everything may be reached. */
   readonly isReachable: AccessTest | undefined;
   readonly newReleaseTools: ToolPermission;
+  readonly approvals: ApprovalSettings;
   /** Left out: broken ones are kept. */
   readonly checkSchema: SchemaCheck | undefined;
+  /** Left out: no connector has skills. */
+  readonly readSkills: SkillSource | undefined;
   readonly logger: HostLogger;
   readonly clock: Clock;
   readonly wallClock: WallClock;
@@ -147,6 +184,8 @@ const MAX_KNOWN_SCHEMAS = 32_768;
 const OPTION_NAMES: readonly (keyof ConnectorHostOptions)[] = [
   "access",
   "accounts",
+  "approvalTimeoutMs",
+  "approve",
   "authorizeServer",
   "baseUrl",
   "brokenSchemas",
@@ -158,24 +197,36 @@ const OPTION_NAMES: readonly (keyof ConnectorHostOptions)[] = [
   "environment",
   "eraMemory",
   "factory",
+  "heldCallTimeoutMs",
   "hintsUrl",
   "hostInfo",
+  "journal",
+  "journalRows",
   "listBudgetMs",
   "localServer",
   "logger",
+  "maxAllPendingApprovals",
+  "maxHeldCalls",
+  "maxHeldCallsPerBinding",
+  "maxInputRounds",
   "maxListBytes",
+  "maxPendingApprovals",
   "maxRememberedResources",
   "maxRegistrations",
   "maxResourceSubscriptions",
+  "maxWaitingAsks",
   "mintEpoch",
   "naming",
   "newReleaseTools",
+  "operatorApprovals",
+  "profiles",
   "random",
   "registrationPolicy",
   "registrationStore",
   "registrations",
   "releases",
   "secrets",
+  "skills",
   "stdio",
   "wakeBudgetMs",
   "wallClock",
@@ -191,6 +242,7 @@ export function resolveConnectorHostOptions(options: ConnectorHostOptions): Conn
   if (!toolPermission.safeParse(newReleaseTools).success) {
     refuseOption("newReleaseTools", "must be off, ask or allow");
   }
+  const { heldCallTimeoutMs, maxHeldCalls, maxHeldCallsPerBinding, maxWaitingAsks } = options;
   const controlPlane = resolveControlPlane(options);
   const clock = options.clock ?? systemClock;
   const client = { clock, ...options.client };
@@ -229,12 +281,18 @@ export function resolveConnectorHostOptions(options: ConnectorHostOptions): Conn
     maxListBytes: countOption("maxListBytes", options.maxListBytes, 15 * 1024 * 1024),
     maxRememberedResources: countOption("maxRememberedResources", options.maxRememberedResources, 16_384),
     maxResourceSubscriptions: countOption("maxResourceSubscriptions", options.maxResourceSubscriptions, 1_024),
+    heldCalls: resolveHeldCallLimits({ maxHeldCallsPerBinding, maxHeldCalls, heldCallTimeoutMs, maxWaitingAsks }),
+    maxInputRounds: countOption("maxInputRounds", options.maxInputRounds, 10),
     wakeBudgetMs: durationOption("wakeBudgetMs", options.wakeBudgetMs, 15_000),
     closeTimeoutMs: durationOption("closeTimeoutMs", options.closeTimeoutMs, 15_000),
     contracts,
+    journal: resolveJournal(options),
+    profiles: resolveProfiles(options.profiles),
     isReachable: access && compileAccessGlobs(access),
     newReleaseTools,
+    approvals: resolveApprovalOptions(options),
     checkSchema: brokenSchemas === "omit" ? createSchemaCheck({ maxCachedSchemas: MAX_KNOWN_SCHEMAS }) : undefined,
+    readSkills: resolveSkillSource(options.skills),
     logger: options.logger === undefined ? silentLogger : carefulLogger(options.logger),
     clock,
     wallClock: options.wallClock ?? systemWallClock,
@@ -242,6 +300,12 @@ export function resolveConnectorHostOptions(options: ConnectorHostOptions): Conn
     mintEpoch: options.mintEpoch ?? (() => crypto.randomUUID()),
     mintId: () => crypto.randomUUID(),
   };
+}
+
+function resolveJournal({ journal = {}, journalRows }: ConnectorHostOptions): ConnectorHostConfig["journal"] {
+  if (journal === false) return undefined;
+  const config = resolveJournalOptions(journal);
+  return journalRows && { config, rows: journalRows };
 }
 
 const NOBODY: AccountAuthorizer = { authorize: () => undefined };

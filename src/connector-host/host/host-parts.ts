@@ -1,17 +1,23 @@
 import { LoginGuard, Readiness } from "../../auth-projection/index.js";
 import { Controller, whenFull } from "../../reconcile/index.js";
 import { ActivationMemory } from "../activation/index.js";
+import type { CallApprovals } from "../approvals/index.js";
 import { type ConnectorCatalog, isWanted, type KeptRules } from "../catalog/index.js";
 import { DeviceReconciler } from "../device/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
+import type { RequestJournal } from "../journal/index.js";
 import { Permissions } from "../permissions/index.js";
+import { createStateSealer, type StateSealer } from "../rounds/index.js";
 import { RouteTable } from "../routes/index.js";
 import { accountLogins } from "./account-logins.js";
 import { kindOfScope } from "./account-scope.js";
 import type { AccountSession } from "./account-session.js";
+import type { CatalogSource } from "./catalog-admin.js";
 import { FactsReader } from "./facts-reader.js";
 import type { ConnectorHostConfig } from "./host-options.js";
 import type { HostStore, HostTx } from "./host-store.js";
+import { createApprovals } from "./create-approvals.js";
+import { createJournal } from "./create-journal.js";
 import { Housekeeping } from "./housekeeping.js";
 import { type ConnectorFacts, planConnector } from "./plan-connector.js";
 import { PublicationFeed } from "./publication-feed.js";
@@ -49,6 +55,14 @@ export class HostParts {
   readonly status: StatusFollower;
   readonly feed: PublicationFeed;
   readonly housekeeping: Housekeeping;
+  /** Seals what agents carry between the rounds of a request. */
+  readonly sealer: StateSealer;
+  /** Who decides on calls that ask. */
+  readonly approvals: CallApprovals;
+  /** Left out: requests are not written down. */
+  readonly journal: RequestJournal | undefined;
+  /** The catalogs of the device's connectors; `undefined` while the host starts. */
+  catalogs: CatalogSource | undefined;
   /** Told of a server of the device whose tools are others than what was listed of it. */
   onRelisted: (connectorKey: string) => void = () => undefined;
   /** That of the account that is signed in. */
@@ -59,10 +73,12 @@ export class HostParts {
     store: HostStore,
     catalog: ConnectorCatalog,
     kept: ReadonlyMap<string, KeptRules | undefined>,
+    hostId: string,
   ) {
     const { logger, wallClock, random, mintEpoch } = config;
     this.config = config;
     this.catalog = catalog;
+    this.journal = createJournal(config);
     this.rules = new RuleBook({ catalog, kept, newReleaseTools: config.newReleaseTools });
     this.permissions = new Permissions(this.rules, config.isReachable);
     for (const [connectorKey, rules] of kept) {
@@ -71,6 +87,8 @@ export class HostParts {
     }
     this.store = { ...whenFull(store, () => void this.controller.makeRoom()), close: () => store.close() };
     this.logins = new LoginGuard(config.accounts);
+    this.sealer = createStateSealer({ hostId });
+    this.approvals = createApprovals(this);
     this.feed = new PublicationFeed((error) => logger.error("A publication listener threw.", { error }));
     this.routes = new RouteTable<RemoteMcpClient>({
       clock: config.clock,
@@ -173,6 +191,7 @@ export class HostParts {
       memory,
       hostVersion: hostInfo.version,
       checkSchema: config.checkSchema,
+      readSkills: config.readSkills,
       now,
       onDiagnostics: (connectorKey, diagnostics) =>
         logger.warn("Tools of a connector were left out or mended.", { connectorKey, diagnostics }),
@@ -199,6 +218,7 @@ export class HostParts {
       now,
       clock: config.clock,
       checkSchema: config.checkSchema,
+      readSkills: config.readSkills,
     });
     const scoped = new ScopedReconciler({ account, device });
     return { scoped, device };

@@ -1,4 +1,5 @@
 export { type AuthorizeConnectorOptions } from "./account-authorizations.js";
+export type { CatalogOptions, CatalogTool, CatalogView, StalePermission } from "./catalog-admin.js";
 export { type CloseOptions } from "./close-bound.js";
 export { type ConnectorAdmin, type InstallOptions } from "./connector-admin.js";
 export { type AgentSession, ConnectorHost, type OpenSockets } from "./connector-host.js";
@@ -9,5 +10,6 @@ export { type ConnectorHostOptions } from "./host-options.js";
 export { type HostStore, type HostTx } from "./host-store.js";
 export { type Obstacle } from "./plan-connector.js";
 export { type RegistrationAdmin } from "./registration-admin.js";
+export type { AgentProfile } from "./profiles.js";
 export { type PublicationEvent, type PublicationListener } from "./publication-feed.js";
 export { type StatusChange, type StatusListener } from "./status-feed.js";

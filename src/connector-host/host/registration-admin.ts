@@ -4,6 +4,8 @@ import { registeredConnector, type RegistrationStore } from "../device/index.js"
 import {
   changePermissions,
   createRegistration,
+  type DescriptionOverride,
+  describeTool,
   type Registration,
   type RegistrationPolicy,
   replaceSettings,
@@ -127,6 +129,20 @@ export class RegistrationAdmin {
   changePermissions(slug: string, change: RuleChange): Promise<void> {
     return this.#inTurn(slug, async () => {
       const next = changePermissions(this.#own(slug), change);
+      await this.#options.kept.put(next);
+      this.#set(next);
+    });
+  }
+
+  /**
+   * Says something else of a tool than its server does, of itself and of properties of its arguments; `override`, which is untrusted,
+   * `undefined`: nothing any more. Agents whose lists differ are told. It changes no call.
+   *
+   * Rejects with `unknown_connector`, with `invalid_argument`, and with `invalid_registration` for more than is kept.
+   */
+  setDescriptions(slug: string, nativeName: string, override: DescriptionOverride | undefined): Promise<void> {
+    return this.#inTurn(slug, async () => {
+      const next = describeTool(this.#own(slug), nativeName, override);
       await this.#options.kept.put(next);
       this.#set(next);
     });

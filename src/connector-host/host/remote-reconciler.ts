@@ -15,6 +15,7 @@ import { accountOf } from "./account-scope.js";
 import { type ConnectorCatalog, findRelease } from "../catalog/index.js";
 import type { HostStore } from "./host-store.js";
 import type { UsedConnection } from "./observe-demand.js";
+import type { SkillSource } from "../skills/index.js";
 import { type PlannedConnection, readConnection } from "./plan-connector.js";
 
 export interface RemoteReconcilerOptions {
@@ -27,6 +28,8 @@ export interface RemoteReconcilerOptions {
   readonly hostVersion: string;
   /** Tools whose schema it finds fault with are left out. */
   readonly checkSchema: SchemaCheck | undefined;
+  /** Left out: no connector has skills. */
+  readonly readSkills: SkillSource | undefined;
   /** Wall time in epoch milliseconds. */
   readonly now: () => number;
   /** What was left out of a connector's tools, or tolerated. */
@@ -81,6 +84,7 @@ export class RemoteReconciler implements Reconciler {
       client: activation.client,
       tools: activation.tools,
       discovered: activation.discovered,
+      skills: activation.skills,
     });
     // What was learnt while it was activated, and could not be planned, ended no run.
     if (this.#options.isDenied(context.epoch, route)) route.revoke("its connection is not granted any more");
@@ -100,9 +104,11 @@ export class RemoteReconciler implements Reconciler {
   }
 
   async #activate(context: RunContext, connection: PlannedConnection, used: UsedConnection): Promise<RemoteActivation> {
-    const { checkSchema, factory, memory, hostVersion, onFailure } = this.#options;
+    const { onFailure, ...ports } = this.#options;
     const request = await this.#request(context, connection);
-    const activating = activateRemote(request, { factory, memory, hostVersion, checkSchema, signal: context.signal });
+    const { checkSchema, factory, memory, hostVersion, readSkills } = ports;
+    const { signal } = context;
+    const activating = activateRemote(request, { factory, memory, hostVersion, checkSchema, readSkills, signal });
     try {
       return await context.waiting(activating);
     } catch (error) {

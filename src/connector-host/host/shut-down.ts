@@ -11,7 +11,7 @@ export interface EndingHost {
   readonly parts: HostParts;
   readonly bound: CloseBound;
   readonly sockets: Closable | undefined;
-  readonly server: Closable | undefined;
+  readonly server: (Closable & { settleHeld(): Promise<void> }) | undefined;
   /** Ends what is published, and what runs under it, at once. */
   readonly fenceAll: () => void;
   /** The endings of sessions of accounts, those included that `fenceAll` begins. */
@@ -21,12 +21,14 @@ export interface EndingHost {
 /** By when the steps of closing are over, as shares of its whole time: a program that ignores its end needs most of it. */
 const ANSWERED_BY = 0.4;
 const ENDED_BY = 0.8;
+const WRITTEN_BY = 0.9;
 
 /** From the outside in, each step after the one before. Never rejects: what is given up is logged. */
 export async function shutDown({ parts, bound, sockets, server, fenceAll, endings }: EndingHost): Promise<void> {
-  const { device, housekeeping, controller, routes, memory, store } = parts;
-  const served = { sockets: sockets?.close(), server: server?.close() };
+  const { device, housekeeping, controller, routes, memory, journal, store } = parts;
+  const closing = { sockets: sockets?.close(), server: server?.close() };
   fenceAll();
+  const served = { ...closing, held: server?.settleHeld() };
   await bound.wait({ stage: "answers", parts: served, until: ANSWERED_BY, isForCalls: true });
   // Whoever has not read an answer by now gets none.
   void sockets?.close(0);
@@ -40,5 +42,6 @@ export async function shutDown({ parts, bound, sockets, server, fenceAll, ending
   };
   await bound.wait({ stage: "routes", parts: ended, until: ENDED_BY });
   memory.close();
+  await bound.wait({ stage: "journal", parts: { journal: journal?.close() }, until: WRITTEN_BY });
   await bound.wait({ stage: "store", parts: { store: store.close() }, until: 1 });
 }

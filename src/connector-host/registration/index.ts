@@ -1,3 +1,4 @@
+export { type AgentProfileTables, classifyProfiles } from "./agent-profiles.js";
 export { CAPABILITIES, type Capability } from "./capabilities.js";
 export { assertRuleChange, boundedRules, changeRules, type RuleChange } from "./change-rules.js";
 export {
@@ -20,6 +21,7 @@ export {
   changePermissions,
   createRegistration,
   declareRegistration,
+  describeTool,
   parseRegistration,
   parseRegistrationRequest,
   type Registration,

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { findFault } from "../release/index.js";
+import { changeDescriptions } from "./change-descriptions.js";
 import { boundedRules, changeRules, type RuleChange } from "./change-rules.js";
 import { type ConnectionSettings, connectionSettings, settingsDigest } from "./connection-settings.js";
 import {
@@ -94,6 +95,15 @@ export function replaceSettings(
 export function changePermissions(registration: Registration, change: RuleChange): Registration {
   const { newTools, permissions } = boundedRules(changeRules(registration, change));
   return bounded({ ...registration, newTools, permissions });
+}
+
+/**
+ * A registration with other descriptions of one of its tools; `override` is untrusted, and `undefined` takes them away. Throws
+ * `invalid_argument` as {@link changeDescriptions} does, and `invalid_registration` when it gets too large.
+ */
+export function describeTool(registration: Registration, nativeName: string, override: unknown): Registration {
+  const descriptions = changeDescriptions(registration.descriptions, nativeName, override);
+  return bounded({ ...registration, descriptions });
 }
 
 function readWhole(value: unknown, policy: RegistrationPolicyConfig): Registration {

@@ -27,12 +27,13 @@ export interface ToolRules extends PermissionRules {
 export const RULED_TOOLS = 2_048;
 const DESCRIPTION_LENGTH = 16_384;
 const PROPERTIES = 256;
+const CONNECTORS = 1_024;
 
 export const toolPermission = z.enum(["off", "ask", "allow"]);
 
 const description = text(DESCRIPTION_LENGTH);
 
-const override: z.ZodType<DescriptionOverride> = z
+export const descriptionOverride: z.ZodType<DescriptionOverride> = z
   .strictObject({
     description: description.optional(),
     properties: tableOf(description, { maxEntries: PROPERTIES })
@@ -46,8 +47,11 @@ const override: z.ZodType<DescriptionOverride> = z
 export const toolRules = {
   newTools: toolPermission.default("off"),
   permissions: tableOf(toolPermission, { maxEntries: RULED_TOOLS, refuseName: refuseToolName }).prefault({}),
-  descriptions: tableOf(override, { maxEntries: RULED_TOOLS, refuseName: refuseToolName }).prefault({}),
+  descriptions: tableOf(descriptionOverride, { maxEntries: RULED_TOOLS, refuseName: refuseToolName }).prefault({}),
 };
+
+/** Descriptions of the tools of many connectors, by connector key. */
+export const descriptionTables = tableOf(toolRules.descriptions, { maxEntries: CONNECTORS });
 
 /** The same for a server that the host's own configuration declares. Left out, all tools are allowed. */
 export const declaredToolRules = { ...toolRules, newTools: toolPermission.default("allow") };

@@ -2,6 +2,7 @@ import type { Route, RouteClient } from "./route.js";
 import type { RouteDiagnostic, RouteTableConfig } from "./route-table-options.js";
 
 const LONGEST_PAUSE_MS = 60_000;
+const DRAIN_EXPIRED = "the drain limit passed";
 
 /**
  * - `draining`: calls are in flight and may be. Only a superseded route drains.
@@ -64,7 +65,8 @@ export class Retirement<Client extends RouteClient = RouteClient> {
     this.#stopWaiting = this.route.onIdle(() => this.#close());
     this.#stopTimer = this.#config.clock.schedule(this.#config.drainTimeoutMs, () => {
       this.#report("drain_expired", "Calls over a superseded route were aborted at the drain limit.");
-      this.revoke("the drain limit passed");
+      // Calls that wait for an agent have a limit of their own; when the last of them has left, the route is idle.
+      if (!this.route.endDrain(DRAIN_EXPIRED)) this.revoke(DRAIN_EXPIRED);
     });
   }
 

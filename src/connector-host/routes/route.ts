@@ -2,6 +2,7 @@ import { setMaxListeners } from "node:events";
 import { RemoteConnectorError } from "../../errors.js";
 import { type Linked, OpenList } from "../../open-list.js";
 import type { DiscoverResult, Tool, ToolContract } from "../../protocol/index.js";
+import type { SkillRoot } from "../skills/index.js";
 
 /** What a table asks of a route's client. Calls are made by whoever knows the client's kind. */
 export interface RouteClient {
@@ -34,8 +35,12 @@ export interface RouteInit<Client extends RouteClient> {
   readonly client: Client;
   /** By native name, as listed at activation. */
   readonly tools: ReadonlyMap<string, RouteTool>;
+  /** How long the server said that this list holds, in milliseconds. */
+  readonly toolsTtlMs?: number | undefined;
   /** What the server said of itself at activation: what it offers, and its instructions. */
   readonly discovered?: DiscoverResult | undefined;
+  /** Its skills, as its folder held them at activation; `undefined` when it has none. */
+  readonly skills?: SkillRoot | undefined;
 }
 
 /**
@@ -50,6 +55,7 @@ export type RouteState = "open" | "superseded" | "revoked";
 /** Somebody who is told of a revocation. */
 interface RevocationWatch extends Linked<RevocationWatch> {
   readonly run: (reason: unknown) => void;
+  readonly outlastsDrain: (() => boolean) | undefined;
 }
 
 /**
@@ -66,12 +72,16 @@ export class Route<Client extends RouteClient = RouteClient> {
   readonly connectionVersion: bigint;
   readonly client: Client;
   readonly tools: ReadonlyMap<string, RouteTool>;
+  readonly toolsTtlMs: number | undefined;
   readonly discovered: DiscoverResult | undefined;
+  readonly skills: SkillRoot | undefined;
   readonly #revocation = new AbortController();
   /** Those who are told of the revocation without a listener on the signal. */
   readonly #watches = new OpenList<RevocationWatch>();
   /** What waits for the last call to leave. */
   readonly #idleWaiters = new Set<() => void>();
+  /** What calls were aborted with when the time to drain had passed. */
+  #drainEnd: RemoteConnectorError<"cancelled"> | undefined;
   #state: RouteState = "open";
   #inFlight = 0;
 
@@ -85,7 +95,9 @@ export class Route<Client extends RouteClient = RouteClient> {
     this.connectionVersion = init.connectionVersion;
     this.client = init.client;
     this.tools = init.tools;
+    this.toolsTtlMs = init.toolsTtlMs;
     this.discovered = init.discovered;
+    this.skills = init.skills;
     // As many listeners as calls in flight, each taken away when its call ends: no leak to be warned of.
     setMaxListeners(0, this.#revocation.signal);
   }
@@ -100,17 +112,18 @@ export class Route<Client extends RouteClient = RouteClient> {
   }
 
   /**
-   * Has `run` called with the reason when the route is revoked, or now when it is. The returned function ends that. For calls: a
-   * listener on {@link signal} for each of them would be one list of all calls that were ever made, of which nothing is let go before
-   * a full collection.
+   * Has `run` called with the reason when the route is revoked, or now when it is, and when the time to drain has passed, unless
+   * `outlastsDrain` says then that the call has a limit of its own. The returned function ends that. For calls: a listener on
+   * {@link signal} for each of them would be one list of all calls that were ever made, of which nothing is let go before a full
+   * collection.
    */
-  onRevoked(run: (reason: unknown) => void): () => void {
+  onRevoked(run: (reason: unknown) => void, outlastsDrain?: () => boolean): () => void {
     const { signal } = this.#revocation;
     if (signal.aborted) {
       run(signal.reason);
       return ignore;
     }
-    const watch: RevocationWatch = { run, next: undefined, previous: undefined };
+    const watch: RevocationWatch = { run, outlastsDrain, next: undefined, previous: undefined };
     this.#watches.add(watch);
     return () => void this.#watches.delete(watch);
   }
@@ -144,12 +157,33 @@ export class Route<Client extends RouteClient = RouteClient> {
   revoke(reason: string): void {
     if (this.#state === "revoked") return;
     this.#state = "revoked";
-    const message = `The route of ${this.connectorKey} was withdrawn: ${reason}.`;
-    this.#revocation.abort(new RemoteConnectorError("cancelled", { message, details: { reason } }));
+    this.#revocation.abort(this.#withdrawn(reason));
     for (const watch of this.#watches.toArray()) {
       this.#watches.delete(watch);
       watch.run(this.#revocation.signal.reason);
     }
+  }
+
+  /**
+   * Aborts the calls of a superseded route, as {@link revoke} does, but for those that outlast the drain. Answers whether there are any:
+   * nothing else of the route changes then.
+   */
+  endDrain(reason: string): boolean {
+    const watches = this.#watches.toArray();
+    if (this.#state === "revoked" || !watches.some(outlasts)) return false;
+    this.#drainEnd ??= this.#withdrawn(reason);
+    for (const watch of watches) {
+      if (outlasts(watch)) continue;
+      this.#watches.delete(watch);
+      watch.run(this.#drainEnd);
+    }
+    return true;
+  }
+
+  /** Whether this is what the route aborts calls with. */
+  isEnd(reason: unknown): boolean {
+    if (reason === undefined) return false;
+    return reason === this.#drainEnd || reason === this.#revocation.signal.reason;
   }
 
   /** Runs `run` each time the last call leaves. The returned function ends that. */
@@ -159,6 +193,15 @@ export class Route<Client extends RouteClient = RouteClient> {
       this.#idleWaiters.delete(run);
     };
   }
+
+  #withdrawn(reason: string): RemoteConnectorError<"cancelled"> {
+    const message = `The route of ${this.connectorKey} was withdrawn: ${reason}.`;
+    return new RemoteConnectorError("cancelled", { message, details: { reason } });
+  }
+}
+
+function outlasts({ outlastsDrain }: RevocationWatch): boolean {
+  return outlastsDrain?.() === true;
 }
 
 function ignore(): void {}

@@ -7,10 +7,12 @@ import {
   DirectoryParty,
   LISTS_CHANGED,
   OF_DEVICE,
+  TOOLS_CHANGED,
   toolsText,
 } from "../../../support/directory-party.js";
 import { FakeClock } from "../../../support/fake-clock.js";
 import { Opened } from "../../../support/opened.js";
+import { type ConnectorCall, working } from "../../../support/scripted-gateway.js";
 
 const opened = new Opened();
 afterEach(opened.close);
@@ -20,6 +22,13 @@ async function device(clock = new FakeClock()) {
   const party = await DirectoryParty.start(opened, ["a"], { clock });
   party.traits.set("a", OF_DEVICE);
   return { party, clock };
+}
+
+/** The same, and its catalog is known. */
+async function known(clock = new FakeClock()) {
+  const one = await device(clock);
+  await one.party.listed();
+  return one;
 }
 
 const activated = (name: string) => ({
@@ -48,8 +57,7 @@ describe("catalogs", () => {
   });
 
   it("H-30: an old one is read anew behind the answer; a failure leaves it, and is no answer", async () => {
-    const { party, clock } = await device();
-    expect((await party.list()).names).toEqual(["a_echo"]);
+    const { party, clock } = await known();
     party.gateway.script("a", (call) => call.result(toolsText("new")));
     expect((await party.list()).names).toEqual(["a_echo"]);
     expect(party.count("tools/list")).toBe(1);
@@ -65,8 +73,7 @@ describe("catalogs", () => {
   });
 
   it("H-30: of a connector that is down it is listed, marked; of one that should not run, and with other settings, it is not", async () => {
-    const { party } = await device();
-    await party.list();
+    const { party } = await known();
     await party.withdraw("a");
     expect(await party.list()).toEqual({ names: [], omitted: {}, stale: {} });
     party.missing = [{ connectorKey: "a", state: "offline", nextAttemptAt: undefined }];
@@ -76,8 +83,7 @@ describe("catalogs", () => {
   });
 
   it("H-30: agents find the mark in the list's _meta, and the definitions as they were", async () => {
-    const { party } = await device();
-    await party.list();
+    const { party } = await known();
     await party.withdraw("a");
     party.missing = [{ connectorKey: "a", state: "offline", nextAttemptAt: undefined }];
     const server = await createLocalServer({ directory: party.directory });
@@ -89,8 +95,7 @@ describe("catalogs", () => {
   });
 
   it("H-30 MB-146: it goes with the step in which a route of other settings is published", async () => {
-    const { party } = await device();
-    await party.list();
+    const { party } = await known();
     await party.publish("a", { releaseDigest: "another" });
     await party.withdraw("a");
     party.missing = [{ connectorKey: "a", state: "offline", nextAttemptAt: undefined }];
@@ -98,8 +103,7 @@ describe("catalogs", () => {
   });
 
   it("H-30: it goes when it is invalidated", async () => {
-    const { party } = await device();
-    await party.list();
+    const { party } = await known();
     await party.withdraw("a");
     party.missing = [{ connectorKey: "a", state: "failed", nextAttemptAt: undefined }];
     party.directory.invalidate("a");
@@ -124,8 +128,7 @@ describe("catalogs", () => {
   });
 
   it("H-30 H-18: a call that wakes its connector in vain says what that is at, since when, and when it is tried again", async () => {
-    const { party, clock } = await device();
-    await party.list();
+    const { party, clock } = await known();
     await party.withdraw("a");
     party.missing = [{ connectorKey: "a", state: "offline", since: 0, nextAttemptAt: 60_000 }];
     const failing = party.call("a_echo").catch((error: unknown) => error);
@@ -148,5 +151,55 @@ describe("catalogs", () => {
     await clock.advance(100);
     expect(told).toEqual([]);
     await expect(party.call("a_echo")).rejects.toMatchObject({ code: "unknown_tool" });
+  });
+
+  it("H-30: one of which nothing is known is left out and named, and its server is asked while nobody waits", async () => {
+    const { party } = await device();
+    const held: ConnectorCall[] = [];
+    party.gateway.script("a", (call) => held.push(call));
+    expect(await party.list()).toEqual({ names: [], omitted: { a: "no_catalog" }, stale: {} });
+    await expect(party.call("a_echo")).rejects.toMatchObject({
+      code: "route_unavailable",
+      delivery: "not_sent",
+      details: { connectorKey: "a", state: "no_catalog" },
+    });
+    await expect.poll(() => held.map(({ method }) => method), { interval: 5 }).toEqual(["tools/list"]);
+    party.gateway.script("a", working);
+    held[0]?.result(toolsText("echo"));
+    await party.listed();
+    expect([(await party.list()).names, held.length]).toEqual([["a_echo"], 1]);
+  });
+
+  it("H-30, H-18: a tool that the catalog does not have is unknown at once, and the catalog of a server that is silent serves calls", async () => {
+    const { party, clock } = await known();
+    const held: ConnectorCall[] = [];
+    party.gateway.script("a", (call) => (call.method === "tools/list" ? held.push(call) : working(call)));
+    await clock.advance(60_000);
+    await expect(party.call("a_other")).rejects.toMatchObject({ code: "unknown_tool" });
+    await party.call("a_echo", '{"n":18446744073709551616}');
+    expect(party.gateway.calls.at(-1)?.body).toContain('{"n":18446744073709551616}');
+    expect(held.length).toBeLessThanOrEqual(1);
+  });
+
+  it("H-34, H-25: of other descriptions those are told whose own list differs, and nobody else", async () => {
+    const { party, clock } = await known();
+    const [plain, short] = [bindingOf("plain"), bindingOf("short")];
+    for (const binding of [plain, short]) await party.list(binding);
+    const [ofPlain, ofShort] = [party.listen(plain), party.listen(short)];
+    await clock.advance(1_000);
+    const table = { echo: { description: "said" } };
+    party.described = (_key, binding) => (binding === short ? [table] : []);
+    const asked = party.count("tools/list");
+    party.directory.onPermissionChange("a");
+    await clock.advance(1_000);
+    await expect.poll(() => ofShort.told, { interval: 5 }).toEqual([TOOLS_CHANGED]);
+    expect([ofPlain.told, party.count("tools/list") - asked]).toEqual([[], 0]);
+    const { tools } = await party.directory.list(short, new AbortController().signal);
+    expect(tools.map(({ definition }) => definition)).toEqual([
+      '{"description":"said","name":"a_echo","inputSchema":{"type":"object"}}',
+    ]);
+    party.directory.onPermissionChange("a");
+    await clock.advance(20_000);
+    expect([ofShort.told.length, ofPlain.told.length]).toEqual([1, 0]);
   });
 });

@@ -133,7 +133,7 @@ describe("H-31: permissions in a directory", () => {
   it("H-25, H-30: what a server that is away had goes from lists, too, and those who were given it are told", async () => {
     const { directory, missing, ruled, traits, woken } = await party();
     traits.set("a", OF_DEVICE);
-    await directory.list();
+    await directory.listed();
     missing.push({ connectorKey: "a", state: "offline", nextAttemptAt: undefined });
     await directory.withdraw("a");
     expect(await directory.list()).toMatchObject({ names: ["a_echo"], stale: { a: "offline" } });

@@ -19,7 +19,7 @@ describe("describeTraits", () => {
     const capabilities = ["resources", "tools"] as const;
     const declared = { slug: "docs", displayName: "Docs", settings, capabilities };
     const server = registeredConnector(declareRegistration(declared, "0b3f1c9e-5f4e-4d1c-9a55-2f6f0f6a1d11"));
-    const kept = { listing: "catalog", contracts: "last_list", capabilities: ["tools", "resources"] };
+    const kept = { isActive: true, listing: "catalog", contracts: "last_list", capabilities: ["tools", "resources"] };
     expect(describeTraits(deviceEntry(server, ""), "reread")).toEqual({
       ...kept,
       origin: "https://docs.test:8443",

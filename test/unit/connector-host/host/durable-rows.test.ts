@@ -42,3 +42,13 @@ it.each([
 ])("H-20: %s is no durable binding", (text) => {
   expect(parseDurableRow({ key: "desk", text })).toBeUndefined();
 });
+
+it.each([
+  ['"agent"', "agent"],
+  ['"Agent"', undefined],
+  ["true", undefined],
+  ["null", undefined],
+])("H-32: a durable binding whose row says %s of approvals has %s", (said, approvals) => {
+  const text = `{"bearerHash":"${HASH}","approvals":${said}}`;
+  expect(parseDurableRow({ key: "desk", text })?.approvals).toBe(approvals);
+});

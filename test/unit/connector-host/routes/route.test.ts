@@ -74,3 +74,47 @@ describe("a route that is revoked", () => {
     expect(join(gone).signal.reason).toBe(route.signal.reason);
   });
 });
+
+describe("a superseded route whose time to drain has passed", () => {
+  it("H-13: ends the calls that do not outlast it, and tells of those that do", () => {
+    const route = openRoute();
+    route.supersede();
+    const told: unknown[] = [];
+    let isHeld = false;
+    route.onRevoked((reason) => told.push(["plain", reason]));
+    route.onRevoked(
+      (reason) => told.push(["held", reason]),
+      () => isHeld,
+    );
+    // Nobody is left of whom more than the end of all could be said.
+    expect(route.endDrain("over")).toBe(false);
+    expect(told).toEqual([]);
+    isHeld = true;
+    expect(route.endDrain("over")).toBe(true);
+    expect(told).toEqual([["plain", expect.objectContaining({ code: "cancelled", details: { reason: "over" } })]]);
+    expect([route.state, route.signal.aborted]).toEqual(["superseded", false]);
+    route.revoke("signed_out");
+    expect(told.at(-1)).toEqual(["held", route.signal.reason]);
+    expect(told).toHaveLength(2);
+    expect(route.endDrain("again")).toBe(false);
+  });
+
+  it("H-13: knows what it ends calls with", () => {
+    const route = openRoute();
+    const told: unknown[] = [];
+    route.onRevoked((reason) => told.push(reason));
+    route.onRevoked(
+      () => undefined,
+      () => true,
+    );
+    route.supersede();
+    expect([route.isEnd(undefined), route.isEnd(route.signal.reason)]).toEqual([false, false]);
+    route.endDrain("over");
+    route.revoke("signed_out");
+    expect([...told, route.signal.reason, new Error("another")].map((reason) => route.isEnd(reason))).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+});

@@ -1,0 +1,31 @@
+import { countOption, durationOption, refuseUnknownOptions } from "../../options.js";
+
+/** How much may wait at legacy servers while agents are asked, and for how long. */
+export interface HeldCallLimits {
+  /** Requests of one agent session that wait for its answers. Default 8. */
+  readonly maxHeldCallsPerBinding?: number | undefined;
+  /** Requests of all agents that wait for their answers. Default 256. */
+  readonly maxHeldCalls?: number | undefined;
+  /** How long a request waits for the agent to go on with it. It is then cancelled at its server. Default 600,000 ms. */
+  readonly heldCallTimeoutMs?: number | undefined;
+  /** What a server may ask for in one request before anything of it is answered. Default 32; what is beyond is refused. */
+  readonly maxWaitingAsks?: number | undefined;
+}
+
+export interface HeldCallConfig {
+  readonly maxHeldCallsPerBinding: number;
+  readonly maxHeldCalls: number;
+  readonly heldCallTimeoutMs: number;
+  readonly maxWaitingAsks: number;
+}
+
+/** Applies the defaults. Throws `invalid_options`. */
+export function resolveHeldCallLimits(limits: HeldCallLimits = {}): HeldCallConfig {
+  refuseUnknownOptions(limits, ["maxHeldCallsPerBinding", "maxHeldCalls", "heldCallTimeoutMs", "maxWaitingAsks"]);
+  return {
+    maxHeldCallsPerBinding: countOption("maxHeldCallsPerBinding", limits.maxHeldCallsPerBinding, 8),
+    maxHeldCalls: countOption("maxHeldCalls", limits.maxHeldCalls, 256),
+    heldCallTimeoutMs: durationOption("heldCallTimeoutMs", limits.heldCallTimeoutMs, 600_000),
+    maxWaitingAsks: countOption("maxWaitingAsks", limits.maxWaitingAsks, 32),
+  };
+}
