@@ -1,0 +1,1 @@
+export { type FrontMatter, parseFrontMatter } from "./parse-front-matter.js";
