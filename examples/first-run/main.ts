@@ -4,12 +4,18 @@
  *
  * `npm start` stays up afterwards, for an agent of your own; `npm start -- --once` ends.
  */
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { Client } from "@modelcontextprotocol/client";
-import { type BoundAgent, type ConnectorHost, openConnectorHost } from "remote-connector/connector-host";
+import {
+  type ApprovalDecision,
+  type ApprovalRequest,
+  type BoundAgent,
+  type ConnectorHost,
+  openConnectorHost,
+} from "remote-connector/connector-host";
 import { createGateway, type Gateway } from "remote-connector/gateway";
 import type { AuthorizationServer } from "remote-connector/testing";
 import { callForText, connectAgent, countByConnector, listNames } from "./agents.js";
@@ -32,6 +38,9 @@ let host: ConnectorHost | undefined;
 let bound: BoundAgent | undefined;
 let modern: Client | undefined;
 let legacy: Client | undefined;
+/** What the person was asked to approve, and what they decide on the next call. */
+const asked: ApprovalRequest[] = [];
+let decision: ApprovalDecision = "approve";
 
 try {
   await tell();
@@ -66,6 +75,10 @@ async function tell(): Promise<void> {
       baseUrl: present(gateway).origin,
       releases: RELEASES,
       accounts: { authorize: () => ({ Cookie: `session=${SESSION}` }) },
+      approve: (request) => {
+        asked.push(request);
+        return decision;
+      },
       hostInfo: { name: "first-run", version: "0.1.0" },
       stateDirectory: join(folder, "state"),
     });
@@ -119,6 +132,24 @@ async function tell(): Promise<void> {
       texts.join(),
     );
     return `${String(texts.length)} calls answered`;
+  });
+  await story.step("A person is asked before a file is written, and approves it", async () => {
+    await present(host).connectors.setPermission("files", "write_file", "ask");
+    await callForText(present(modern), "files_write_file", { path: noteAt(), content: "approved" });
+    expect((await readFile(noteAt(), "utf8")) === "approved", "nothing was written");
+    expect(asked.length === 1, `asked ${String(asked.length)} times`);
+    return `${String(asked[0]?.toolName)} of ${String(asked[0]?.connectorName)} was approved`;
+  });
+  await story.step("They deny the next one: nothing is written, and the agent hears why", async () => {
+    decision = "deny";
+    const error: unknown = await callForText(present(legacy), "files_write_file", {
+      path: noteAt(),
+      content: "denied",
+    }).catch((caught: unknown) => caught);
+    expect(error instanceof Error, "the call went through");
+    expect((await readFile(noteAt(), "utf8")) === "approved", "it was written all the same");
+    expect(asked.length === 2, `asked ${String(asked.length)} times`);
+    return error instanceof Error ? error.message : "";
   });
   await story.step("A tool of the connector that is not authorized can't be called", async () => {
     const error: unknown = await callForText(present(modern), "memory_read_graph", {}).catch(
@@ -191,6 +222,11 @@ async function states(): Promise<string> {
   return Array.from(counts, ([state, count]) => `${state} ×${String(count)}`)
     .sort()
     .join(", ");
+}
+
+/** The file that is written when a person approves. */
+function noteAt(): string {
+  return join(folder, "shared", "note.txt");
 }
 
 function hasTools(connectorId: string, names: readonly string[]): boolean {

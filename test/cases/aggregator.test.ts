@@ -1,6 +1,9 @@
+import { Client, type ClientCapabilities, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, describe, expect, it } from "vitest";
 import { connect } from "../../src/connect/index.js";
 import type { RemoteMcpClient } from "../../src/connector-host/factories/index.js";
+import { ConnectorHost } from "../../src/connector-host/index.js";
+import { createMemoryStore } from "../../src/store/index.js";
 import {
   answerFeed,
   EventFeed,
@@ -9,6 +12,7 @@ import {
   messageEvent,
   notificationMessage,
 } from "../../src/testing/index.js";
+import { AskingServer } from "../support/asking-server.js";
 import { bindingOf, DirectoryParty, OF_DEVICE, TOOLS_CHANGED, toolsText } from "../support/directory-party.js";
 import { FakeClock } from "../support/fake-clock.js";
 import { Opened } from "../support/opened.js";
@@ -17,6 +21,8 @@ import { OK, serve } from "./parties.js";
 
 const opened = new Opened();
 afterEach(opened.close);
+
+const INFO = { name: "cases", version: "1.0.0" };
 
 const tool = (name: string) => ({ name, inputSchema: { type: "object" }, run: () => OK });
 
@@ -108,6 +114,45 @@ describe("aggregators", () => {
     held[2]?.result("{}");
     await walking;
     expect((await party.list()).names).toEqual(["s_new"]);
+  });
+
+  it("MB-148: what a server asks in the midst of a call never reaches the agent, and the call hangs or fails", async () => {
+    const asking = new AskingServer();
+    const server = await serve(asking.streamable);
+    const settings = { endpoint: server.url, protocol: "legacy" };
+    const registrations = [{ slug: "s", displayName: "s", settings, capabilities: ["tools", "elicitation"] }];
+    const host = await ConnectorHost.start({ hostInfo: INFO, registrations }, createMemoryStore());
+    opened.push(host);
+    const states = async () => (await host.status()).map(({ state }) => state);
+    await expect.poll(states, { interval: 5 }).toEqual(["ready"]);
+    const requestedSchema = { type: "object", properties: { name: { type: "string" } } };
+    const form = { method: "elicitation/create", params: { message: "Your name?", requestedSchema } };
+    /** What the server is answered, and what it was told that it may ask where that call came. */
+    const callAs = async (revision: string, capabilities: ClientCapabilities) => {
+      const versionNegotiation = { mode: revision === "2026-07-28" ? { pin: revision } : ("legacy" as const) };
+      const agent = new Client(INFO, { capabilities, versionNegotiation });
+      if (capabilities.elicitation !== undefined) {
+        agent.setRequestHandler("elicitation/create", () => ({ action: "accept", content: { name: "Ada" } }));
+      }
+      const { url, headers } = host.bind({ workspaceId: "w", agentSessionId: "s" });
+      await agent.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
+      opened.push(agent);
+      const { structuredContent } = await agent.callTool({ name: "s_asks", arguments: { asks: [form] } });
+      const { answers, session } = Object(structuredContent);
+      return { answers, introduced: asking.introduced[Number(String(session).slice(2)) - 1]?.["capabilities"] };
+    };
+    for (const revision of ["2026-07-28", "2025-11-25"]) {
+      const heard = await callAs(revision, { elicitation: { form: {} } });
+      expect(heard.answers).toEqual([{ result: { action: "accept", content: { name: "Ada" } } }]);
+      expect(heard.introduced).toHaveProperty("elicitation");
+      const startedAt = performance.now();
+      const unheard = await callAs(revision, {});
+      expect(performance.now() - startedAt).toBeLessThan(2_000);
+      expect(unheard.introduced).not.toHaveProperty("elicitation");
+      // As the client of the server says it, and not once more around that.
+      const error = { code: -32_601, message: expect.not.stringMatching(/error.*error/is) };
+      expect(unheard.answers).toEqual([{ error: expect.objectContaining(error) }]);
+    }
   });
 
   it("MB-150: each call initializes every server anew and lists it", async () => {

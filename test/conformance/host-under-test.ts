@@ -38,7 +38,7 @@ export async function startHost(upstream: string, naming?: NamingPolicy): Promis
           slug: SLUG,
           displayName: "Upstream",
           settings: { endpoint: upstream },
-          capabilities: ["tools", "resources", "prompts"],
+          capabilities: ["tools", "resources", "prompts", "elicitation", "sampling", "roots"],
         },
       ],
       accounts: { authorize: () => ({}) },

@@ -25,7 +25,7 @@ const NOTE = "demo://note";
 
 /** The programs `interop-sdk-server` and `interop-server`, which have something for every column. */
 export const OWN: Profile = {
-  tools: ["ask", "count", "echo", "seen", "touch", "wait"],
+  tools: ["ask", "count", "echo", "roots", "sample", "seen", "touch", "visit", "wait"],
   resources: [NOTE],
   prompts: ["greet"],
   call: { call: { name: "echo", arguments: { text: "otters, ö and 😀" } }, has: "otters, ö and 😀" },
@@ -45,7 +45,11 @@ export const OWN_STATELESS: Profile = {
 };
 
 /** `interop-sdk-server json`: an answer of one JSON message has no room for progress. */
-export const OWN_JSON: Profile = { ...OWN, tools: ["ask", "echo", "seen", "touch", "wait"], lacks: ["progress"] };
+export const OWN_JSON: Profile = {
+  ...OWN,
+  tools: ["ask", "echo", "roots", "sample", "seen", "touch", "visit", "wait"],
+  lacks: ["progress"],
+};
 
 const DOCUMENT = "demo://resource/static/document/features.md";
 

@@ -77,33 +77,43 @@ export function addStatefulTools(server: McpServer, states: RequestStateCodec): 
   });
 }
 
-/** Tools of the older era, in which the server asks by itself and waits. */
-export function addWaitingTools(server: McpServer): void {
+/** How a server asks while it answers a call: by itself, as in the older era, or by a result that asks. */
+type Asking = "waits" | "returns";
+
+/** Tools for the scenarios of the older era. A client of that era can reach them behind a host that speaks the newer one with us. */
+export function addWaitingTools(server: McpServer, era: "modern" | "legacy"): void {
+  const asking: Asking = era === "legacy" ? "waits" : "returns";
   server.registerTool(
     "test_sampling",
     { description, inputSchema: z.object({ prompt: z.string() }) },
     async ({ prompt }, { mcpReq }) => {
+      const responded = (content: unknown) => gives(text(`LLM response: ${JSON.stringify(content)}`));
+      if (asking === "returns") {
+        const answer = inputResponse(mcpReq.inputResponses, "sampled");
+        if (answer.kind === "sampling") return responded(answer.result.content);
+        return inputRequired({ inputRequests: { sampled: sample(prompt, 100) } });
+      }
       const { content } = await mcpReq.requestSampling({
         messages: [{ role: "user", content: { type: "text", text: prompt } }],
         maxTokens: 100,
       });
-      return gives(text(`LLM response: ${JSON.stringify(content)}`));
+      return responded(content);
     },
   );
   server.registerTool(
     "test_elicitation",
     { description, inputSchema: z.object({ message: z.string() }) },
     ({ message }, context) =>
-      elicit(context, message, {
+      elicit(context, asking, message, {
         username: { type: "string", description: "User's response" },
         email: { type: "string", description: "User's email address" },
       }),
   );
   server.registerTool("test_elicitation_sep1034_defaults", { description }, (context) =>
-    elicit(context, "Fill in what is missing", DEFAULTS),
+    elicit(context, asking, "Fill in what is missing", DEFAULTS),
   );
   server.registerTool("test_elicitation_sep1330_enums", { description }, (context) =>
-    elicit(context, "Choose", CHOICES),
+    elicit(context, asking, "Choose", CHOICES),
   );
 }
 
@@ -149,8 +159,11 @@ const CHOICES: Properties = {
   },
 };
 
-async function elicit({ mcpReq }: ServerContext, message: string, properties: Properties) {
-  const { action, content } = await mcpReq.elicitInput({ message, requestedSchema: { type: "object", properties } });
+async function elicit({ mcpReq }: ServerContext, asking: Asking, message: string, properties: Properties) {
+  const form = { message, requestedSchema: { type: "object" as const, properties } };
+  const answer = asking === "waits" ? await mcpReq.elicitInput(form) : inputResponse(mcpReq.inputResponses, "form");
+  if (!("action" in answer)) return inputRequired({ inputRequests: { form: inputRequired.elicit(form) } });
+  const { action, content } = answer;
   return gives(text(`Elicitation completed: action=${action}, content=${JSON.stringify(content ?? {})}`));
 }
 

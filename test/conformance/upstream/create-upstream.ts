@@ -34,7 +34,7 @@ export function createUpstream(era: "modern" | "legacy", { states, changes, anno
   addResources(server);
   addAskingTools(server);
   addStatefulTools(server, states);
-  if (era === "legacy") addWaitingTools(server);
+  addWaitingTools(server, era);
   const description = "Changes a list.";
   server.registerTool("test_trigger_tool_change", { description }, () => {
     changes.tools += 1;

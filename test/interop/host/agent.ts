@@ -4,7 +4,12 @@ import { Client as OlderClient } from "@modelcontextprotocol/sdk/client/index.js
 import { StdioClientTransport as OlderStdio } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport as OlderHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import {
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
+  ListRootsRequestSchema,
+  ResourceUpdatedNotificationSchema,
+} from "@modelcontextprotocol/sdk/types.js";
 import type { AgentKind } from "./agent-kind.js";
 
 /** How an agent reaches the host. */
@@ -33,6 +38,12 @@ export interface Agent {
 }
 
 const INFO = { name: "interop-agent", version: "1.0.0" };
+/** What every agent can be asked, and answers. */
+const CAPABILITIES = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
+const FILLED_IN = { action: "accept" as const, content: { name: "Ada" } };
+const VISITED = { action: "accept" as const };
+const SAMPLED = { role: "assistant" as const, content: { type: "text" as const, text: "four" }, model: "none" };
+const ROOTS = { roots: [{ uri: "file:///of-the-agent", name: "of the agent" }] };
 
 export async function connectAgent(kind: AgentKind, access: Access): Promise<Agent> {
   return kind.client === "client" ? connectNewer(kind, access) : connectOlder(kind, access);
@@ -41,7 +52,11 @@ export async function connectAgent(kind: AgentKind, access: Access): Promise<Age
 /** The client of both eras. */
 async function connectNewer({ revision, transport }: AgentKind, { http, stdio }: Access): Promise<Agent> {
   const isModern = revision === "2026-07-28";
-  const client = new ModernClient(INFO, { versionNegotiation: { mode: isModern ? { pin: revision } : "legacy" } });
+  const versionNegotiation = { mode: isModern ? { pin: revision } : ("legacy" as const) };
+  const client = new ModernClient(INFO, { versionNegotiation, capabilities: CAPABILITIES });
+  client.setRequestHandler("elicitation/create", ({ params }) => (params.mode === "url" ? VISITED : FILLED_IN));
+  client.setRequestHandler("sampling/createMessage", () => SAMPLED);
+  client.setRequestHandler("roots/list", () => ROOTS);
   const requestInit = { headers: { ...http.headers } };
   await client.connect(
     transport === "HTTP"
@@ -62,7 +77,10 @@ async function connectNewer({ revision, transport }: AgentKind, { http, stdio }:
 
 /** The client of the older SDK. */
 async function connectOlder({ transport }: AgentKind, { http, stdio }: Access): Promise<Agent> {
-  const client = new OlderClient(INFO);
+  const client = new OlderClient(INFO, { capabilities: CAPABILITIES });
+  client.setRequestHandler(ElicitRequestSchema, ({ params }) => (params.mode === "url" ? VISITED : FILLED_IN));
+  client.setRequestHandler(CreateMessageRequestSchema, () => SAMPLED);
+  client.setRequestHandler(ListRootsRequestSchema, () => ROOTS);
   const requestInit = { headers: { ...http.headers } };
   const overHttp: unknown = new OlderHttp(new URL(http.url), { requestInit });
   const overStdio = new OlderStdio({ command: stdio.command, args: [...stdio.args] });

@@ -5,34 +5,49 @@ import { HOST_COLUMNS, type HostRow } from "./host-row.js";
 
 /** The matrix as text. What failed has a number, and its reason below. */
 export function reportHost(rows: readonly HostRow[]): string {
+  const reasons: string[] = [];
   const failures: string[] = [];
   const lines = rows.map((row) => {
-    const names = [agentOf(row), row.agent.revision, row.agent.transport, serverOf(row), row.upstream.transport];
+    const { agent, upstream } = row;
+    const names = [agentOf(row), agent.revision, agent.transport, serverOf(row), upstream.era, upstream.transport];
     const words = HOST_COLUMNS.map((column) => {
       const cell = row.cells[column];
       if (cell.kind === "ok") return `ok ${String(cell.ms)}`;
+      if (cell.kind === "cannot") {
+        if (!reasons.includes(cell.reason)) reasons.push(cell.reason);
+        return `-  ${letter(reasons.indexOf(cell.reason))}`;
+      }
       failures.push(`${names.join(", ")}: ${column}: ${cell.reason}`);
       return `FAILED ${String(failures.length)}`;
     });
     return [...names, ...words];
   });
-  const head = ["agent", "revision", "over", "server", "over", ...HOST_COLUMNS];
+  const head = ["agent", "revision", "over", "server", "era", "over", ...HOST_COLUMNS];
   const failed = failures.map((failure, index) => `${String(index + 1)}  ${failure}`);
-  return [...align([head, ...lines]), "", ...(failed.length > 0 ? [...failed, ""] : []), summary(rows)].join("\n");
+  const legend = reasons.map((reason, index) => `${letter(index)}  ${reason}`);
+  const notes = legend.length > 0 ? [...legend, ""] : [];
+  return [...align([head, ...lines]), "", ...notes, ...(failed.length > 0 ? [...failed, ""] : []), summary(rows)].join(
+    "\n",
+  );
 }
 
 /** Whether nothing failed, and something was tried. */
 export function isHostPassed(rows: readonly HostRow[]): boolean {
-  return rows.length > 0 && cellsOf(rows).every(({ kind }) => kind === "ok");
+  const cells = cellsOf(rows);
+  return cells.some(({ kind }) => kind === "ok") && cells.every(({ kind }) => kind !== "failed");
 }
 
 function summary(rows: readonly HostRow[]): string {
-  const cells = cellsOf(rows);
+  const cells = cellsOf(rows).filter(({ kind }) => kind !== "cannot");
   return `interop host: ${String(cells.filter(({ kind }) => kind === "ok").length)} of ${String(cells.length)}`;
 }
 
 function cellsOf(rows: readonly HostRow[]): readonly Cell[] {
   return rows.flatMap(({ cells }) => HOST_COLUMNS.map((column) => cells[column]));
+}
+
+function letter(index: number): string {
+  return String.fromCodePoint(97 + index);
 }
 
 function agentOf({ agent }: HostRow): string {

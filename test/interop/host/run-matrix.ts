@@ -32,7 +32,11 @@ async function runRow(kind: AgentKind, upstream: Upstream, access: Access): Prom
   });
   const connected = agent;
   if (connected === undefined) return cells;
-  for (const name of TRIAL_NAMES) cells[name] = await timed(() => TRIALS[name](connected, upstream));
+  for (const name of TRIAL_NAMES) {
+    const reason = upstream.lacks?.[name];
+    cells[name] =
+      reason === undefined ? await timed(() => TRIALS[name](connected, upstream)) : { kind: "cannot", reason };
+  }
   cells.close = await timed(() => connected.close());
   return cells;
 }
@@ -46,6 +50,10 @@ function notTried(): Record<HostColumn, Cell> {
     prompt: NOT_TRIED,
     read: NOT_TRIED,
     subscribe: NOT_TRIED,
+    elicit: NOT_TRIED,
+    visit: NOT_TRIED,
+    sample: NOT_TRIED,
+    roots: NOT_TRIED,
   };
   return { connect: NOT_TRIED, ...trials, close: NOT_TRIED };
 }

@@ -37,7 +37,7 @@ export async function startInteropHost(upstreams: readonly Upstream[]): Promise<
       hostInfo: { name: "interop", version: "1.0.0" },
       stateDirectory,
     });
-    await whenReady(host, { count: upstreams.length });
+    await whenReady(host, { count: declared.registrations.length + declared.stdio.length });
     const { url, headers } = host.bind({ workspaceId: "interop", agentSessionId: "agents" });
     await host.bindDurable({ name: BINDING });
     const program = "build/test/programs/interop-shim.js";

@@ -1,13 +1,26 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Agent } from "./agent.js";
-import { noteOf, type Upstream } from "./upstream.js";
+import { askingSlug, noteOf, type Questions, type Upstream } from "./upstream.js";
 
 /** What is tried over each agent with each server, in order. */
-export const TRIAL_NAMES = ["list", "call", "progress", "cancel", "prompt", "read", "subscribe"] as const;
+export const TRIAL_NAMES = [
+  "list",
+  "call",
+  "progress",
+  "cancel",
+  "prompt",
+  "read",
+  "subscribe",
+  "elicit",
+  "visit",
+  "sample",
+  "roots",
+] as const;
 
 export type TrialName = (typeof TRIAL_NAMES)[number];
 
+const OFFERED = ["ask", "count", "echo", "roots", "sample", "seen", "touch", "visit", "wait"];
 /** How often a server is asked what it saw. */
 const LOOK_MS = 20;
 /** Over stdio the official clients lose progress that comes together with the result, whoever sends it: on a busy machine, now and then. */
@@ -19,7 +32,7 @@ type Trial = (agent: Agent, upstream: Upstream) => Promise<void>;
 /** Each rejects when what comes of it is not what it should be. */
 export const TRIALS: Readonly<Record<TrialName, Trial>> = {
   async list(agent, upstream) {
-    expectAll(await agent.listTools(), ["count", "echo", "seen", "touch", "wait"].map(named(upstream)));
+    expectAll(await agent.listTools(), OFFERED.map(named(upstream)));
     expectAll(await agent.listPrompts(), ["greet"].map(named(upstream)));
     expectAll(await agent.listResources(), [noteOf(upstream)]);
   },
@@ -68,7 +81,17 @@ export const TRIALS: Readonly<Record<TrialName, Trial>> = {
     const told = await updated.promise;
     if (told !== uri) throw new Error(`told of ${told}`);
   },
+  // What is looked for in the result can only come of the agent's answer.
+  elicit: (agent, upstream) => asking(agent, upstream, "elicit", "Ada"),
+  visit: (agent, upstream) => asking(agent, upstream, "visit", "accept"),
+  sample: (agent, upstream) => asking(agent, upstream, "sample", "four"),
+  roots: (agent, upstream) => asking(agent, upstream, "roots", "file:///of-the-agent"),
 };
+
+async function asking(agent: Agent, upstream: Upstream, question: keyof Questions, piece: string): Promise<void> {
+  const { tool, args = {} } = upstream.questions[question];
+  expectHas(await agent.callTool(`${askingSlug(upstream)}_${tool}`, args), piece);
+}
 
 function named({ slug }: Upstream): (name: string) => string {
   return (name) => `${slug}_${name}`;
