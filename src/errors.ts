@@ -195,6 +195,10 @@ export interface ErrorDetails {
   login_ended: { readonly connectorKey: string };
   /** A published description of a connector version is refused. `member` names the place. */
   invalid_release: { readonly member: string; readonly reason: string };
+  /**
+   * The folder of a connector's skills is refused: none of them is used. `path` is the place below the folder, which is `""` itself.
+   */
+  invalid_skills: { readonly connectorKey: string; readonly path: string; readonly reason: string };
   /** A registered server, or a managed program, is refused. `member` names the place. */
   invalid_registration: { readonly member: string; readonly reason: string };
   /**

@@ -24,8 +24,9 @@ export async function oneAtATime(context: HostContext): Promise<readonly Bar[]> 
       await pathOver("last_list", origin),
       await pathOver("reread", origin),
       await pathOver("bare", origin),
+      await pathOver("journaled", origin),
     ];
-    const [direct, listed, reread, bare] = await run(paths, { inFlight: 1, server: upstream }, context);
+    const [direct, listed, reread, bare, journaled] = await run(paths, { inFlight: 1, server: upstream }, context);
     const directUs = leastOf(direct, endsUs);
     const cpu = (through: readonly PathRound[] | undefined): number => leastOf(through, processUs) / directUs;
     const added = (through: readonly PathRound[] | undefined): number =>
@@ -36,6 +37,7 @@ export async function oneAtATime(context: HostContext): Promise<readonly Bar[]> 
       );
     note("with the contract re-read", reread);
     note("over a bare hop", bare);
+    note("with the journal", journaled);
     const ends = [listed, bare].map((through) => (leastOf(through, endsUs) / directUs).toFixed(2));
     context.note(`c1: the ends cost ${ends.join(", over a bare hop ")} of what they cost in direct calls`);
     return [
@@ -54,12 +56,18 @@ export async function sixteenAtATime(context: HostContext): Promise<readonly Bar
       await pathOver("reread", origin),
       await pathOver("official", origin),
       await pathOver("bare", origin),
+      await pathOver("journaled", origin),
     ];
-    const [direct, listed, reread, official, bare] = await run(paths, { inFlight: 16, server: upstream }, context);
+    const [direct, listed, reread, official, bare, journaled] = await run(
+      paths,
+      { inFlight: 16, server: upstream },
+      context,
+    );
     const speed = (one: readonly PathRound[] | undefined, other: readonly PathRound[] | undefined): number =>
       compare(one, other, (mine, beside) => mine.callsPerSecond / beside.callsPerSecond);
     const cpu = leastOf(listed, processUs) / leastOf(direct, endsUs);
     context.note(`c16: CPU of the local server ${cpu.toFixed(2)} of a direct call's`);
+    context.note(`c16 with the journal: ${speed(journaled, listed).toFixed(2)} of the local server without it`);
     context.note(`c16 with the contract re-read: ${speed(reread, bare).toFixed(2)} of a bare hop`);
     return [
       atLeast("middle c16", speed(listed, official), "of official hop", 8),

@@ -1,5 +1,5 @@
 /**
- * Something between the client and the loopback server: `middle last_list|reread|official|bare ORIGIN`. Sends how it is reached, and
+ * Something between the client and the loopback server: `middle last_list|journaled|reread|official|bare ORIGIN STATE`. Sends how it is reached, and
  * then what it costs.
  */
 import { openBareHop } from "./bare-hop.js";
@@ -7,7 +7,7 @@ import { openOfficialHop } from "./official-hop.js";
 import { openHost } from "./open-host.js";
 import { tellCpu } from "./tell-cpu.js";
 
-const [kind = "", origin = ""] = process.argv.slice(2);
+const [kind = "", origin = "", stateDirectory = ""] = process.argv.slice(2);
 tellCpu();
 process.send?.(await open());
 
@@ -19,11 +19,16 @@ async function open(): Promise<unknown> {
       const { url, headers } = host.bind({ workspaceId: "bench", agentSessionId: "bench" });
       return { url, headers, tool: "echo_echo" };
     }
+    case "journaled": {
+      const { host } = await openHost({ baseUrl: origin, keys: ["echo"], contracts: "last_list", stateDirectory });
+      const { url, headers } = host.bind({ workspaceId: "bench", agentSessionId: "bench" });
+      return { url, headers, tool: "echo_echo" };
+    }
     case "official":
       return { url: await openOfficialHop(`${origin}/mcp`), headers: {}, tool: "echo" };
     case "bare":
       return { url: await openBareHop(`${origin}/mcp`), headers: {}, tool: "echo" };
     default:
-      throw new Error("middle last_list|reread|official|bare ORIGIN");
+      throw new Error("middle last_list|journaled|reread|official|bare ORIGIN STATE");
   }
 }

@@ -5,6 +5,8 @@ export interface OpenHostOptions {
   readonly baseUrl: string;
   readonly keys: readonly string[];
   readonly contracts?: ConnectorHostOptions["contracts"];
+  /** Left out: nothing is kept, and requests are not written down. */
+  readonly stateDirectory?: string;
 }
 
 const READY_MS = 60_000;
@@ -23,7 +25,7 @@ export async function openHost(options: OpenHostOptions, count = options.keys.le
 }
 
 /** A host that nobody signed in to. */
-export function closedHost({ baseUrl, keys, contracts }: OpenHostOptions): Promise<ConnectorHost> {
+export function closedHost({ baseUrl, keys, contracts, stateDirectory }: OpenHostOptions): Promise<ConnectorHost> {
   return openConnectorHost({
     baseUrl,
     releases: keys.map(releaseOf),
@@ -31,6 +33,9 @@ export function closedHost({ baseUrl, keys, contracts }: OpenHostOptions): Promi
     hostInfo: { name: "bench", version: "1.0.0" },
     hintsUrl: false,
     contracts,
+    stateDirectory,
+    controlSocket: false,
+    agentSocket: false,
   });
 }
 

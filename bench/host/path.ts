@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { ModernStreamableHTTPClient } from "remote-connector/modern-client";
 import { textOf } from "../support/contenders.js";
 import { type Child, startChild } from "./child.js";
@@ -13,10 +16,11 @@ export interface Path {
 }
 
 /** What is in the middle, by the word that the program `middle` has for it. */
-export type MiddleKind = "last_list" | "reread" | "official" | "bare";
+export type MiddleKind = "last_list" | "journaled" | "reread" | "official" | "bare";
 
 const NAMES: Readonly<Record<MiddleKind, string>> = {
   last_list: "local server",
+  journaled: "local server, with the journal",
   reread: "local server, contract re-read",
   official: "official server and client",
   bare: "bare hop",
@@ -30,7 +34,8 @@ export function directPath(origin: string, upstream: Child): Path {
 
 /** Over something in the middle, which is started for it and ends with it. */
 export async function pathOver(kind: MiddleKind, origin: string): Promise<Path> {
-  const middle = await startChild(new URL("./middle.js", import.meta.url), [kind, origin]);
+  const state = await mkdtemp(join(tmpdir(), "bench-host-"));
+  const middle = await startChild(new URL("./middle.js", import.meta.url), [kind, origin, state]);
   const path = pathTo(reachedBy(middle.hello));
   return {
     ...path,
@@ -39,6 +44,7 @@ export async function pathOver(kind: MiddleKind, origin: string): Promise<Path> 
     async close() {
       await path.close();
       await middle.stop();
+      await rm(state, { recursive: true, force: true });
     },
   };
 }

@@ -1,15 +1,22 @@
 import { refuseOption } from "../options.js";
-import { createMemoryStore, openSqliteStore } from "../store/index.js";
+import { createMemoryStore, openSqliteJournalRows, openSqliteStore } from "../store/index.js";
 import { carefulLogger, silentLogger } from "../transport/index.js";
 import { openAgentServer } from "./agent-socket/index.js";
 import { type HostControl, openControlServer } from "./control/index.js";
 import { RegistrationFiles } from "./device/index.js";
-import { ConnectorHost, type ConnectorHostOptions, type OpenSockets } from "./host/index.js";
+import {
+  ConnectorHost,
+  type ConnectorHostOptions,
+  type HostLogger,
+  type HostStore,
+  type OpenSockets,
+} from "./host/index.js";
+import type { JournalRows } from "./journal/index.js";
 
 /** {@link ConnectorHostOptions}, and where the host keeps its state. */
 export interface OpenConnectorHostOptions extends ConnectorHostOptions {
   /**
-   * The folder of `host.db`, of registrations and of the sockets, made for its owner only. Left out: everything is forgotten with
+   * The folder of `host.db` and `calls.db`, of registrations and of the sockets, made for its owner only. Left out: everything is forgotten with
    * the process, and there is no socket.
    */
   readonly stateDirectory?: string | undefined;
@@ -33,8 +40,12 @@ export async function openConnectorHost(options: OpenConnectorHostOptions): Prom
   // The store has another name for it.
   if (typeof stateDirectory !== "string" || stateDirectory === "") refuseOption("stateDirectory", "must be a path");
   const store = await openSqliteStore({ directory: stateDirectory });
-  const host = { ...given, registrationStore: given.registrationStore ?? new RegistrationFiles(stateDirectory) };
   const logger = carefulLogger(options.logger ?? silentLogger);
+  const host = {
+    ...given,
+    registrationStore: given.registrationStore ?? new RegistrationFiles(stateDirectory),
+    journalRows: given.journalRows ?? (await openJournalRows(stateDirectory, store, options, logger)),
+  };
   const onFault = (error: unknown): void => logger.error("A fault while serving a socket.", { error });
   const openSockets: OpenSockets = async (started, agents) => {
     const opened: { close(closeTimeoutMs?: number): Promise<void> }[] = [];
@@ -43,7 +54,8 @@ export async function openConnectorHost(options: OpenConnectorHostOptions): Prom
     };
     try {
       const control = controlOf(started, options);
-      if (controlSocket) opened.push(await openControlServer({ stateDirectory, control, onFault }));
+      if (controlSocket)
+        opened.push(await openControlServer({ stateDirectory, control, admin: started.admin, onFault }));
       if (agentSocket) opened.push(await openAgentServer({ stateDirectory, agents, onFault }));
     } catch (error) {
       await close();
@@ -52,6 +64,26 @@ export async function openConnectorHost(options: OpenConnectorHostOptions): Prom
     return { close };
   };
   return ConnectorHost.start(host, store, openSockets);
+}
+
+/** `undefined` when there is to be none, or when the host may go on without one. Closes the store when it rejects. */
+async function openJournalRows(
+  directory: string,
+  store: HostStore,
+  { journal = {} }: ConnectorHostOptions,
+  logger: HostLogger,
+): Promise<JournalRows | undefined> {
+  if (journal === false) return undefined;
+  try {
+    return await openSqliteJournalRows({ directory });
+  } catch (error) {
+    if (journal.onUnavailable === "go_on") {
+      logger.error("The journal can't be opened: requests are not written down.", { error });
+      return undefined;
+    }
+    await store.close();
+    throw error;
+  }
 }
 
 function controlOf(host: ConnectorHost, { hostInfo }: ConnectorHostOptions): HostControl {
@@ -76,6 +108,22 @@ function gateOf({ gates }: ConnectorHost, kind: "account" | "device"): "open" | 
 }
 
 export {
+  type AdminLink,
+  type AdminPlane,
+  type AdminVerbs,
+  type CallQuery,
+  type ManagedApproval,
+  type ManagedCall,
+  type ManagedCatalog,
+  type ManagedConnector,
+  type ManagedTool,
+  type ManagementView,
+  type TestCallRequest,
+  type TestCallResult,
+} from "./admin/index.js";
+export {
+  type Confirm,
+  confirmAtTerminal,
   connectToHost,
   type ConnectToHostOptions,
   type ControlledAgents,
@@ -91,6 +139,7 @@ export {
   classifyActivationFault,
   readAuthorizationDemand,
 } from "./activation/index.js";
+export type { ApprovalDecision, ApprovalRequest, Approve, OperatorApprovals } from "./approvals/index.js";
 export {
   createRegistrationMemory,
   type EnvironmentSource,
@@ -108,8 +157,12 @@ export {
   type RemoteMcpClientRequest,
 } from "./factories/index.js";
 export {
+  type AgentProfile,
   type AgentSession,
   type AuthorizeConnectorOptions,
+  type CatalogOptions,
+  type CatalogTool,
+  type CatalogView,
   type CloseOptions,
   ConnectorHost,
   type ConnectorAdmin,
@@ -125,9 +178,22 @@ export {
   type PublicationEvent,
   type PublicationListener,
   type RegistrationAdmin,
+  type StalePermission,
   type StatusChange,
   type StatusListener,
 } from "./host/index.js";
+export {
+  type JournalCounts,
+  type JournaledRequest,
+  type JournalFilter,
+  type JournalOptions,
+  type JournalQuery,
+  type JournalReader,
+  type JournalRows,
+  type RedactBody,
+  redactJson,
+  type RequestKind,
+} from "./journal/index.js";
 export {
   type Binding,
   type BoundAgent,
@@ -232,6 +298,8 @@ export {
   importServers,
   type MissingSecret,
 } from "./server-import/index.js";
+export type { Skill, SkillFolders, SkillRoot } from "./skills/index.js";
+export * from "../result-projection/index.js";
 export { serveStdio, type ServeStdioOptions } from "./stdio-shim/index.js";
 export {
   composerStatusOf,

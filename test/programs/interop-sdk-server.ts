@@ -15,6 +15,9 @@ import { serveOnFreePort } from "../interop/serve-on-free-port.js";
 
 const [mode = "", NOTE = "demo://note"] = process.argv.slice(2);
 
+/** The sessions that are there, with what each is subscribed to: a resource changes for all of them. */
+const subscriptions = new Map<McpServer, Set<string>>();
+
 /** What became of the calls of `wait`, by their keys, in all sessions. */
 const seen = new Map<string, "waiting" | "aborted">();
 
@@ -69,18 +72,41 @@ function addCount(server: McpServer): void {
 
 function addSessionTools(server: McpServer): void {
   const subscribed = new Set<string>();
+  subscriptions.set(server, subscribed);
+  Object.assign(server.server, { onclose: () => subscriptions.delete(server) });
   server.server.setRequestHandler(SubscribeRequestSchema, ({ params }) => (subscribed.add(params.uri), {}));
   server.server.setRequestHandler(UnsubscribeRequestSchema, ({ params }) => (subscribed.delete(params.uri), {}));
   server.registerTool("touch", {}, async () => {
-    for (const uri of subscribed) await server.server.sendResourceUpdated({ uri });
+    for (const [session, uris] of subscriptions) {
+      for (const uri of uris) await session.server.sendResourceUpdated({ uri });
+    }
     return said("touched");
   });
+  addAsking(server);
+}
+
+/** Tools of one question each, which name the answer. */
+function addAsking(server: McpServer): void {
   server.registerTool("ask", {}, async () => {
     const { action, content } = await server.server.elicitInput({
       message: "Your name?",
       requestedSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
     });
     return said(action === "accept" ? `Hello, ${String(content?.["name"])}` : action);
+  });
+  server.registerTool("visit", {}, async () => {
+    const page = { message: "Sign in?", url: "https://127.0.0.1/sign-in", elicitationId: randomUUID() };
+    const { action } = await server.server.elicitInput({ mode: "url", ...page });
+    return said(`visited: ${action}`);
+  });
+  server.registerTool("sample", {}, async () => {
+    const prompt = { role: "user" as const, content: { type: "text" as const, text: "2+2?" } };
+    const { content } = await server.server.createMessage({ messages: [prompt], maxTokens: 10 });
+    return said(`sampled: ${JSON.stringify(content)}`);
+  });
+  server.registerTool("roots", {}, async () => {
+    const { roots } = await server.server.listRoots();
+    return said(`roots: ${roots.map(({ uri }) => uri).join()}`);
   });
 }
 

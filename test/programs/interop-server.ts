@@ -8,8 +8,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import { NodeStreamableHTTPServerTransport, toNodeHandler, toWebRequest } from "@modelcontextprotocol/node";
 import {
   createMcpHandler,
+  type InputRequest,
   inputRequired,
   inputResponse,
+  type InputResponseView,
   isLegacyRequest,
   McpServer,
 } from "@modelcontextprotocol/server";
@@ -18,6 +20,9 @@ import { z } from "zod";
 import { type HttpServing, serveOnFreePort } from "../interop/serve-on-free-port.js";
 
 const [mode = "", NOTE = "demo://note"] = process.argv.slice(2);
+
+/** The sessions that are there: a resource changes for all of them. */
+const opened = new Set<McpServer>();
 
 /** What became of the calls of `wait`, by their keys, in all sessions. */
 const seen = new Map<string, "waiting" | "aborted">();
@@ -67,27 +72,56 @@ function create({ tells, asks, publish }: Serving): McpServer {
     messages: [{ role: "user", content: { type: "text", text: `Greet ${name}` } }],
   }));
   if (tells) {
+    if (publish === undefined) {
+      opened.add(server);
+      Object.assign(server.server, { onclose: () => opened.delete(server) });
+    }
     server.registerTool("touch", {}, async () => {
-      if (publish === undefined) await server.server.sendResourceUpdated({ uri: NOTE });
-      else publish(NOTE);
+      if (publish !== undefined) publish(NOTE);
+      else for (const session of opened) await session.server.sendResourceUpdated({ uri: NOTE });
       return said("touched");
     });
   }
-  if (asks) {
-    server.registerTool("ask", {}, ({ mcpReq }) => {
-      const answered = inputResponse(mcpReq.inputResponses, "who");
-      if (answered.kind === "elicit" && answered.action === "accept") {
-        return said(`Hello, ${String(answered.content?.["name"])}`);
-      }
-      const requestedSchema = { type: "object", properties: { name: { type: "string" } }, required: ["name"] } as const;
-      const who = inputRequired.elicit({
-        message: "Your name?",
-        requestedSchema: { ...requestedSchema, required: ["name"] },
-      });
-      return inputRequired({ inputRequests: { who } });
-    });
-  }
+  if (asks) addAsking(server);
   return server;
+}
+
+/** Tools of one question each, which name the answer. */
+function addAsking(server: McpServer): void {
+  const form = { message: "Your name?", requestedSchema: NAMED };
+  addQuestion(server, "ask", inputRequired.elicit(form), (answer) =>
+    answer.kind === "elicit" && answer.action === "accept" ? `Hello, ${String(answer.content?.["name"])}` : undefined,
+  );
+  const page = { message: "Sign in?", url: "https://127.0.0.1/sign-in" };
+  addQuestion(server, "visit", inputRequired.elicitUrl(page), (answer) =>
+    answer.kind === "elicit" ? `visited: ${answer.action}` : undefined,
+  );
+  const prompt = { role: "user" as const, content: { type: "text" as const, text: "2+2?" } };
+  addQuestion(server, "sample", inputRequired.createMessage({ messages: [prompt], maxTokens: 10 }), (answer) =>
+    answer.kind === "sampling" ? `sampled: ${JSON.stringify(answer.result.content)}` : undefined,
+  );
+  addQuestion(server, "roots", inputRequired.listRoots(), (answer) =>
+    answer.kind === "roots" ? `roots: ${answer.roots.map(({ uri }) => uri).join()}` : undefined,
+  );
+}
+
+const NAMED = {
+  type: "object" as const,
+  properties: { name: { type: "string" as const } },
+  required: ["name"],
+};
+
+/** A tool that asks until `read` makes a text of the answer. */
+function addQuestion(
+  server: McpServer,
+  name: string,
+  question: InputRequest,
+  read: (answer: InputResponseView) => string | undefined,
+): void {
+  server.registerTool(name, {}, ({ mcpReq }) => {
+    const text = read(inputResponse(mcpReq.inputResponses, "question"));
+    return text === undefined ? inputRequired({ inputRequests: { question } }) : said(text);
+  });
 }
 
 function said(text: string): { content: [{ type: "text"; text: string }] } {

@@ -9,6 +9,7 @@ import {
   type Release,
   releaseDigest,
 } from "../release/index.js";
+import type { SkillRoot, SkillSource } from "../skills/index.js";
 import type { ActivationIdentity, ActivationMemory } from "./activation-memory.js";
 import { readAuthorizationDemand } from "./authorization-demand.js";
 import { type CheckedToolList, checkToolList } from "./tool-list.js";
@@ -40,6 +41,8 @@ export interface RemoteActivationPorts {
   readonly maxTools?: number | undefined;
   /** Tools whose schema it finds fault with are left out. */
   readonly checkSchema?: SchemaCheck | undefined;
+  /** Where the skills of connectors are. Left out: there are none. */
+  readonly readSkills?: SkillSource | undefined;
   /** Told when the client of a failed activation could not be closed. */
   readonly onCloseFailure?: ((error: unknown) => void) | undefined;
 }
@@ -50,6 +53,8 @@ export interface RemoteActivation extends CheckedToolList {
   readonly releaseDigest: string;
   readonly connectionId: string;
   readonly discovered: DiscoverResult;
+  /** `undefined` for a connector that has no folder of them. */
+  readonly skills: SkillRoot | undefined;
   /** The list was remembered from an earlier activation of the same identity; the connector was still asked who it is. */
   readonly isListRemembered: boolean;
 }
@@ -58,7 +63,7 @@ const MAX_TOOLS = 512;
 
 /**
  * Activates a remote connector: makes a client, asks the server what it is, every time, and lists its tools, unless the same
- * activation listed them before. Nothing is published.
+ * activation listed them before; then its skills are read. Nothing is published.
  *
  * When it fails, the client is closed, and nothing is remembered. Rejects with
  *
@@ -68,6 +73,7 @@ const MAX_TOOLS = 512;
  * - `unsupported_version`, `unsupported` with the feature `tools`, `invalid_answer` (all `answered`): the server doesn't
  *   speak the release's revision, has no tools, lists none that can be used, or asks for an authorization that the release
  *   knows nothing of;
+ * - `invalid_skills` (`not_sent`): the folder of its skills can't be used;
  * - what the factory and the client reject with, and the signal's reason, as they are.
  */
 export async function activateRemote(
@@ -101,7 +107,7 @@ async function activateOver(
   client: RemoteMcpClient,
   identity: ActivationIdentity,
   { release, loginGeneration }: RemoteActivationRequest,
-  { memory, signal, checkSchema, maxTools = MAX_TOOLS }: RemoteActivationPorts,
+  { memory, signal, checkSchema, readSkills, maxTools = MAX_TOOLS }: RemoteActivationPorts,
 ): Promise<RemoteActivation> {
   const discovered = await client.discover({ signal });
   signal.throwIfAborted();
@@ -110,14 +116,17 @@ async function activateOver(
   const list = remembered ?? checkToolList(await client.listAllTools({ signal }), maxTools, checkSchema);
   signal.throwIfAborted();
   if (list.tools.size === 0) throw unusable(release, "it lists no tool that can be used");
-  memory.remember(identity, loginGeneration, list);
   const { releaseDigest: digest, connectionId } = identity;
+  const skills = await readSkills?.(release.connectorId, digest, signal);
+  signal.throwIfAborted();
+  memory.remember(identity, loginGeneration, list);
   return {
     ...list,
     client,
     releaseDigest: digest,
     connectionId,
     discovered,
+    skills,
     isListRemembered: remembered !== undefined,
   };
 }

@@ -23,6 +23,8 @@ export interface CheckedToolList {
   /** By native name, in the server's order. */
   readonly tools: ReadonlyMap<string, RouteTool>;
   readonly diagnostics: readonly ToolListDiagnostic[];
+  /** How long the server said that the list holds, in milliseconds. */
+  readonly ttlMs?: number | undefined;
 }
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
@@ -49,7 +51,7 @@ export function checkToolList(listed: ToolList, maxTools: number, checkSchema?: 
     }
   }
   if (leftOut > 0) diagnostics.push({ kind: "too_many_tools", kept: maxTools, leftOut });
-  return { tools, diagnostics };
+  return { tools, diagnostics, ttlMs: listed.ttlMs };
 }
 
 /** Its definition only where the walk kept it: most lists are not looked at again. */

@@ -230,6 +230,43 @@ describe("H-9: activation of a remote connector", () => {
     expect(bench.created).toEqual([]);
   });
 
+  it("H-29: reads the skills of that release after its tools, and closes the client when they can't be used", async () => {
+    const bench = new Bench();
+    const asked: unknown[] = [];
+    const skills = { connectorKey: "tencent-docs", root: "/skills", skills: [] };
+    const active = await bench.activate(
+      {},
+      {
+        readSkills: (...question) => {
+          asked.push(question, ...bench.gateway.methods);
+          return Promise.resolve(skills);
+        },
+      },
+    );
+    expect(active.skills).toBe(skills);
+    const question = ["tencent-docs", releaseDigest(RELEASE), bench.controller.signal];
+    expect(asked).toEqual([question, "server/discover", "tools/list"]);
+
+    const other = new Bench();
+    const fault = new RemoteConnectorError("invalid_skills", {
+      message: "no",
+      details: { connectorKey: "tencent-docs", path: "", reason: "is not there" },
+    });
+    await expect(other.activate({}, { readSkills: () => Promise.reject(fault) })).rejects.toBe(fault);
+    expect([other.gateway.open, other.memory.size]).toEqual([0, 0]);
+  });
+
+  it("H-29: an activation that is aborted while skills are read is none", async () => {
+    const bench = new Bench();
+    const reason = new Error("enough");
+    const readSkills = (): Promise<undefined> => {
+      bench.controller.abort(reason);
+      return Promise.resolve(undefined);
+    };
+    await expect(bench.activate({}, { readSkills })).rejects.toBe(reason);
+    expect([bench.gateway.open, bench.memory.size]).toEqual([0, 0]);
+  });
+
   it("passes on what the factory throws", async () => {
     const bench = new Bench();
     await expect(bench.activate({ accountId: "acc-9" })).rejects.toMatchObject({ code: "account_not_ready" });
