@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
-/** Thousands of stories each: too slow for tests that are run all the time. */
-const MODELS = "test/unit/**/*.{model,property}.test.ts";
+/** Thousands of stories each, or megabytes: too slow for tests that are run all the time. */
+const MODELS = "test/unit/**/*.{model,property,sizes}.test.ts";
 
 export default defineConfig({
   test: {

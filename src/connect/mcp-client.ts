@@ -58,7 +58,7 @@ export interface McpCallOptions extends RequestOptions, DeadlineOptions {
   readonly requestState?: string | undefined;
   /**
    * Whether the call is made again where that is safe: after a connection that could not be made, or headers that a server refused
-   * before it did anything (default, `safe`); `never`: not even then.
+   * before it did anything (default, `safe`); `never`: not even then, nor where a redirect leads.
    */
   readonly repeats?: "safe" | "never" | undefined;
 }

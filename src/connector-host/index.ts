@@ -210,6 +210,7 @@ export {
   type LocalServerOptions,
   type OmittedConnector,
   type ResolvedTool,
+  type UnmadeRequest,
   type UpstreamAnswer,
   type ToolCall,
   type ToolDirectory,

@@ -17,7 +17,7 @@ export interface LegacyCallOptions extends RequestOptions, DeadlineOptions {
   readonly outputCheck?: "report" | "enforce" | "off" | undefined;
   /**
    * Whether the request is sent again where it did not run, or is a read that failed in passing (default, `safe`): `never`: not in a new
-   * session either. A stream that broke off is still taken up again.
+   * session either, nor where a redirect leads. A stream that broke off is still taken up again.
    */
   readonly repeats?: "safe" | "never" | undefined;
   /** Told how the call ended, with the verdict that {@link deliveryOf} gives: once, also for an abort. */

@@ -40,7 +40,7 @@ export interface CallOptions extends RequestOptions, DeadlineOptions {
   readonly requestState?: string | undefined;
   /**
    * Whether the request is sent again where it did not run, or is a read whose failure may pass (default, `safe`). `never`: one
-   * attempt, and no other. The rounds in which handlers answer the server are not repetitions.
+   * attempt, and no other, not even where a redirect leads. The rounds in which handlers answer the server are not repetitions.
    */
   readonly repeats?: "safe" | "never" | undefined;
 }

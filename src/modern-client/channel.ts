@@ -23,6 +23,8 @@ export interface ChannelRequest extends ChannelMessage {
   readonly mirrored: readonly MirroredHeader[];
   /** Whether it stays open for as long as it can, as a subscription does. Such a request takes no turn of the others. */
   readonly isLong: boolean;
+  /** How many redirects in a row are followed; the transport's default when left out. */
+  readonly maxRedirects?: number | undefined;
 }
 
 /** Who is told how a message fared. After one of the two, nothing more comes. */

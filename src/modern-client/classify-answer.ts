@@ -68,7 +68,7 @@ export function classifyAnswer(answer: WholeAnswer, method: string, pending: num
   if (response?.kind === "error") return { kind: "failed", error: peerErrorOf(response, head) };
   const reason = `the status ${String(head.status)} without a JSON-RPC error`;
   if (response?.kind === "result") return unexpected(answer, reason, "answered");
-  if (head.status < 400) return { kind: "failed", error: redirectRefused(head, answer.url) };
+  if (head.status < 400) return { kind: "failed", error: redirectRefused(head, answer.url, answer.maxRedirects) };
   return unexpected(answer, reason);
 }
 

@@ -154,13 +154,14 @@ class PostedRequest extends Posted<ChannelRequest, RequestOwner> {
   }
 
   start(endpoint: HttpEndpoint, headers: string[]): this {
-    const { method, body, attempt, limits, admit } = this.message;
+    const { method, body, attempt, limits, admit, maxRedirects } = this.message;
     const call = {
       method: "POST",
       operation: method,
       headers,
       body,
       acceptsStream: true,
+      maxRedirects,
       attempt,
       limits,
       admit,
@@ -170,9 +171,10 @@ class PostedRequest extends Posted<ChannelRequest, RequestOwner> {
   }
 
   onBody(head: AnswerHead, body: Uint8Array, isWhole: boolean): void {
-    const { method, id } = this.message;
+    const { method, id, maxRedirects } = this.message;
     try {
-      this.owner.onVerdict(classifyAnswer({ head, body, isWhole, url: this.url }, method, id), body);
+      const answer = { head, body, isWhole, url: this.url, maxRedirects };
+      this.owner.onVerdict(classifyAnswer(answer, method, id), body);
     } catch (error) {
       this.failInternally(error);
     }

@@ -182,6 +182,8 @@ export class ModernCall<T> implements RequestOwner {
           signal,
         },
         admit: options.admit,
+        // Following one sends it again.
+        maxRedirects: options.repeats === "never" ? 0 : undefined,
       };
       const exchange = channel.begin(message, toldOwner(this, told));
       // What fails while it begins can have begun the next one.

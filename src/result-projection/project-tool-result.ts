@@ -82,6 +82,8 @@ class Projection {
     if (text !== "" || !isCut) this.#add(kind, text);
     if (!isCut) return;
     this.#isCut = true;
+    // Of those that are shown in part there are few; of the others there can be as many as the server likes.
+    if (text === "" && !this.#mayRefer()) return;
     const reference = this.#config.refer(wholeOf(kind, whole));
     const rest = reference === undefined ? "" : `; the whole: ${reference}`;
     this.#add("note", `[cut: ${String(text.length)} of ${String(length)} characters shown${rest}]`);
@@ -98,8 +100,7 @@ class Projection {
   }
 
   addContent(content: ReferredContent): void {
-    this.#references += 1;
-    if (this.#references > this.#config.maxReferences) return;
+    if (!this.#mayRefer()) return;
     const reference = this.#config.refer(content);
     if (reference !== undefined) this.#add("reference", reference);
     else this.#add(content.kind === "unknown" ? "note" : "reference", describeContent(content));
@@ -115,6 +116,12 @@ class Projection {
       isCut: this.#isCut || more > 0,
       result,
     };
+  }
+
+  /** Counts one more reference or note; whether it is shown. */
+  #mayRefer(): boolean {
+    this.#references += 1;
+    return this.#references <= this.#config.maxReferences;
   }
 
   #add(kind: ProjectedPart["kind"], text: string): void {

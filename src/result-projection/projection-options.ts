@@ -8,7 +8,7 @@ export interface ProjectionOptions {
    * so. References and notes come on top; a description has at most 2,000 of its own. Default 50,000.
    */
   readonly maxCharacters?: number | undefined;
-  /** How many references and notes are shown; the others are counted. Default 64. */
+  /** How many references, and notes of what nothing is shown of, there are; the others are counted. Default 64. */
   readonly maxReferences?: number | undefined;
   /**
    * Is given, in order, each content that is not shown as it is: images, audio, resources, links, kinds that are not known, and the whole

@@ -1,5 +1,6 @@
 import { isJsonObject, plainText } from "../protocol/index.js";
 import { decodedLength, encodedLength } from "./byte-lengths.js";
+import { withoutHalves } from "./cut-text.js";
 import { jsonText } from "./json-text.js";
 
 /** Content that a model is not shown as it is. */
@@ -50,18 +51,28 @@ export function describeContent({ kind, mimeType, bytes, uri, name }: ReferredCo
     return `[content ${called}${size}, not shown]`;
   }
   const named = name === undefined ? "" : ` ${quoted(name)}`;
-  const typed = mimeType === undefined ? "" : `, ${plainText(mimeType, MIME_TYPE)}`;
-  const placed = uri === undefined ? "" : `, ${shown(uri, URI)}`;
+  const typed = mimeType === undefined ? "" : `, ${quotedIfOdd(plainText(mimeType, MIME_TYPE))}`;
+  const placed = uri === undefined ? "" : `, ${quotedIfOdd(shown(uri, URI))}`;
   return `[${kind}${named}${typed}${size}${placed}]`;
 }
 
 const MIME_TYPE = 128;
 const NAME = 128;
 const URI = 1_024;
+const ODD = 512;
 
 /** A name can hold what looks like the end of a description. */
 function quoted(name: string): string {
-  return JSON.stringify(shown(name, NAME));
+  return inQuotes(shown(name, NAME));
+}
+
+/** What is to be expected stands for itself. Of all else there is less: an escape takes the place of two characters. */
+function quotedIfOdd(text: string): string {
+  return /^[^\s"\\[\]]*$/.test(text) ? text : inQuotes(shown(text, ODD));
+}
+
+function inQuotes(text: string): string {
+  return JSON.stringify(withoutHalves(text));
 }
 
 function shown(text: string, maxCharacters: number): string {

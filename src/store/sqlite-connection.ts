@@ -191,16 +191,17 @@ function moved(path: string): RemoteConnectorError<"store_unavailable"> {
 }
 
 /** The driver ends the process for a boolean and rounds large numbers silently, so nothing reaches it unchecked. */
-function bindable(columns: readonly Column[]): Column[] {
-  return columns.map((column) => {
+function bindable(columns: readonly Column[]): readonly Column[] {
+  for (const column of columns) {
     const fits =
       typeof column === "number" ? Number.isSafeInteger(column) : column === null || typeof column === "string";
-    if (fits) return column;
+    if (fits) continue;
     throw new RemoteConnectorError("invalid_argument", {
       message: "Only texts, whole numbers and null can be kept.",
       details: { argument: "column", reason: `is ${typeof column}` },
     });
-  });
+  }
+  return columns;
 }
 
 function asColumns(row: unknown): readonly Column[] {

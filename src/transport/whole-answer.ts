@@ -10,6 +10,8 @@ export interface WholeAnswer {
   readonly isWhole: boolean;
   /** The endpoint: what a relative redirect starts at. */
   readonly url: URL;
+  /** How many redirects its request followed at most; the transport's default when left out. */
+  readonly maxRedirects?: number | undefined;
 }
 
 /** A body as text, without a byte order mark. */

@@ -84,7 +84,7 @@ describe("aggregators", () => {
   it("MB-145: the tools of a server that is down vanish, though a reconnect would do", async () => {
     const party = await DirectoryParty.start(opened, ["a"]);
     party.traits.set("a", OF_DEVICE);
-    await party.list();
+    await party.listed();
     await party.withdraw("a");
     party.missing = [{ connectorKey: "a", state: "offline", nextAttemptAt: undefined }];
     expect(await party.list()).toEqual({ names: ["a_echo"], omitted: {}, stale: { a: "offline" } });
@@ -98,21 +98,22 @@ describe("aggregators", () => {
   it("MB-146: a definition is changed, and the tools of the one before stay published", async () => {
     const party = await DirectoryParty.start(opened, ["s"]);
     party.traits.set("s", OF_DEVICE);
-    await party.list();
+    await party.listed();
     const held: ConnectorCall[] = [];
     party.gateway.script("s", (call) => held.push(call));
-    // A walk over the route of before is under way while the definition is changed.
-    const walking = party.call("s_old").catch(() => undefined);
+    // The list of before is being read while the definition is changed.
+    party.directory.outdate("s");
     await expect.poll(() => held.length, { interval: 5 }).toBe(1);
     await party.publish("s", { releaseDigest: "another" });
-    const listed = party.list();
+    expect((await party.list()).names).toEqual([]);
     await expect.poll(() => held.length, { interval: 5 }).toBe(2);
     held[1]?.result(toolsText("new"));
-    expect((await listed).names).toEqual(["s_new"]);
+    await expect.poll(() => party.list().then(({ names }) => names), { interval: 5 }).toEqual(["s_new"]);
     held[0]?.result(toolsText("old"));
+    const calling = party.call("s_new");
     await expect.poll(() => held.length, { interval: 5 }).toBe(3);
     held[2]?.result("{}");
-    await walking;
+    await calling;
     expect((await party.list()).names).toEqual(["s_new"]);
   });
 
@@ -164,7 +165,7 @@ describe("aggregators", () => {
       const client = servers[index]?.client;
       if (client !== undefined) await party.publish(key, { client });
     }
-    await party.list();
+    await party.listed();
     await Promise.all(Array.from({ length: 48 }, (_, index) => party.call(`${keys[index % 3]}_t`)));
     expect(servers.map(({ count }) => [count("initialize"), count("tools/list"), count("tools/call")])).toEqual(
       keys.map(() => [1, 1, 16]),
@@ -180,13 +181,19 @@ describe("aggregators", () => {
     const { client, count, feed } = await legacy({ capabilities: { tools: {} }, methods });
     party.traits.set("a", OF_DEVICE);
     await party.publish("a", { client });
-    await party.list();
+    await party.listed();
     const { told } = party.listen();
     // It is listened to, and was asked once more for what it may have told before.
     await expect.poll(() => count("tools/list"), { interval: 5 }).toBe(2);
     names.push("u");
     feed.send(messageEvent(notificationMessage(TOOLS_CHANGED)));
     await expect.poll(() => told, { interval: 5 }).toEqual([TOOLS_CHANGED]);
+    // Whoever is told finds it in the list, and nobody is told twice.
     expect((await party.list()).names).toEqual(["a_t", "a_u"]);
+    for (let index = 0; index < 50; index += 1) feed.send(messageEvent(notificationMessage(TOOLS_CHANGED)));
+    await expect.poll(() => count("tools/list"), { interval: 5 }).toBeGreaterThan(3);
+    await party.call("a_u").catch(() => undefined);
+    expect(count("tools/list")).toBeLessThanOrEqual(5);
+    expect(told).toEqual([TOOLS_CHANGED]);
   });
 });

@@ -17,6 +17,8 @@ export interface StateFile {
 }
 
 const FILE = "host.db";
+/** All kinds of documents that hosts keep. */
+const DOCUMENT_KINDS = ["binding", "catalog", "host", "release", "rules", "switch"];
 const FOLDER = "registrations";
 const DEVICE = "device";
 
@@ -55,7 +57,7 @@ export async function readRows(directory: string): Promise<StateFile> {
             rows.set(rowName("convergence", scope, row.key), plain(row));
           }
         }
-        for (const kind of ["release", "switch"]) {
+        for (const kind of DOCUMENT_KINDS) {
           for (const row of await tx.documents.list(kind)) rows.set(rowName("document", kind, row.key), plain(row));
         }
         for (const row of await tx.convergence.listScope(DEVICE)) {

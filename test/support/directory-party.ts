@@ -40,6 +40,8 @@ export class DirectoryParty {
   missing: readonly MissingConnector[] = [];
   /** Keys that were to be woken, in order. */
   readonly woken: string[] = [];
+  /** Those who are to be told when what a connector is at changes. */
+  readonly watching = new Set<() => void>();
   /** What is said of tools in place of what their server says. */
   described: (key: string, binding: Binding) => readonly DescriptionTable[] = () => [];
   /** What lists left out, as `key reason`. */
@@ -70,6 +72,10 @@ export class DirectoryParty {
         missing: async () => this.missing,
         missingOne: async (_scopes, key) => this.missing.find(({ connectorKey }) => connectorKey === key),
         wake: (_scopes, key) => this.woken.push(key),
+        onStatus: (_key, run) => {
+          this.watching.add(run);
+          return () => this.watching.delete(run);
+        },
         onFailure: () => undefined,
         descriptionsOf: (key, binding) => this.described(key, binding),
         onOmission: ({ connectorKey }, reason) => this.omissions.push(`${connectorKey} ${String(reason)}`),
@@ -130,6 +136,12 @@ export class DirectoryParty {
     };
   }
 
+  /** What is missing is something else now. */
+  becomes(...missing: readonly MissingConnector[]): void {
+    this.missing = missing;
+    for (const run of this.watching) run();
+  }
+
   /** Waits until every route has a catalog: the first list has none read, and waits for none. */
   async listed(): Promise<void> {
     await expect.poll(() => this.list().then(({ omitted }) => omitted), { interval: 5 }).toEqual({});
@@ -182,6 +194,8 @@ export class ChangingConnector {
   /** The streams that were opened and not ended. */
   readonly streams: ConnectorCall[] = [];
   opened = 0;
+  /** What becomes of lists. Left out: they have the names. */
+  lists: ((call: ConnectorCall) => void) | undefined;
 
   constructor(gateway: ScriptedGateway, key: string, ...names: readonly string[]) {
     this.names = names;
@@ -199,7 +213,7 @@ export class ChangingConnector {
   }
 
   #answer(call: ConnectorCall): void {
-    if (call.method === "tools/list") call.result(toolsText(...this.names));
+    if (call.method === "tools/list") (this.lists ?? (() => call.result(toolsText(...this.names))))(call);
     else if (call.method !== "subscriptions/listen") working(call);
     else {
       this.opened += 1;

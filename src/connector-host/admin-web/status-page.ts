@@ -1,4 +1,4 @@
-import type { ManagedConnector, ManagementView } from "../admin/index.js";
+import { type ManagedConnector, type ManagementView, plainText } from "../admin/index.js";
 import { LOGOUT_PATH, PAGE_PATH } from "./classify-request.js";
 import { PAGE_STYLE } from "./page-headers.js";
 
@@ -70,8 +70,8 @@ function toolCounts(tools: ManagedConnector["tools"]): string {
 
 /** The first cell names the row. */
 function row([first = "", ...rest]: readonly string[]): string {
-  const cells = rest.map((cell) => `<td>${escapeHtml(cell)}</td>`).join("");
-  return `<tr><th scope="row">${escapeHtml(first)}</th>${cells}</tr>`;
+  const cells = rest.map((cell) => `<td>${escapeHtml(plainText(cell))}</td>`).join("");
+  return `<tr><th scope="row">${escapeHtml(plainText(first))}</th>${cells}</tr>`;
 }
 
 function table(caption: string, columns: readonly string[], rows: readonly string[]): string {

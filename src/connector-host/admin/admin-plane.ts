@@ -8,6 +8,7 @@ import type {
   AdminVerbs,
   ApprovalDecision,
   CallQuery,
+  ConnectorSwitches,
   TestCallRequest,
   TestCallResult,
 } from "./ports.js";
@@ -79,7 +80,7 @@ export class AdminPlane implements AdminVerbs {
   }
 
   /** The switches of a connector; `undefined` for one that is not there. */
-  switches(connectorKey: string): { readonly enabled: boolean; readonly paused: boolean } | undefined {
+  switches(connectorKey: string): ConnectorSwitches | undefined {
     return this.#host.connectors.list().find((each) => each.connectorKey === connectorKey);
   }
 

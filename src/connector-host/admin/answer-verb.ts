@@ -47,10 +47,10 @@ async function answer({ name, body, plane, confirmations, signal }: VerbRequest)
   const { data: read } = envelope.safeParse(body);
   const prepared = read && verb?.prepare(plane, read.params);
   if (prepared === undefined) throw badBody();
+  const given = read?.confirmation;
   const question = confirmations === undefined ? undefined : prepared.question();
   if (question !== undefined && confirmations !== undefined) {
     const subject = `${name}\n${prepared.text}`;
-    const given = read?.confirmation;
     if (given === undefined || !confirmations.take(given, subject)) {
       const confirmation = { id: confirmations.ask(subject), question };
       const fault = faultOf(terminalRequired(question)) ?? INTERNAL_FAULT;

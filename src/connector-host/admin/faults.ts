@@ -23,21 +23,27 @@ const FACTS = {
   internal_error: reason,
   invalid_answer: reason,
   invalid_argument: z.object({ argument: text, reason: text }),
+  invalid_header: z.object({ header: text, reason: text }),
+  invalid_options: z.object({ option: text, reason: text, suggestion: text.optional() }),
   invalid_registration: z.object({ member: text, reason: text }),
   invalid_tool: z.object({ tool: text, path: text, reason: text }),
   journal_unavailable: reason,
   limit_exceeded: z.object({ option: text, limit: z.number() }),
   listen_failed: z.object({ address: text, reason: text }),
+  login_ended: key,
   no_progress: z.object({ method: text, pages: z.int() }),
   not_admitted: reason,
   not_permitted: key,
   not_ready: z.object({ state: z.enum(["disabled", "starting"]), text }),
-  peer_error: z.object({
-    rpcCode: z.number(),
-    rpcMessage: text,
-    rpcData: z.unknown(),
-    httpStatus: z.int().optional(),
-  }),
+  peer_error: z
+    .object({
+      rpcCode: z.number(),
+      rpcMessage: text,
+      // JSON has no member where an error has no data.
+      rpcData: z.unknown().optional(),
+      httpStatus: z.int().optional(),
+    })
+    .transform(({ rpcData, ...facts }) => ({ ...facts, rpcData })),
   process_exited: z
     .object({ exitCode: z.int().optional(), signal: text.optional(), stderrTail: text })
     .transform(({ exitCode, signal, stderrTail }) => ({ exitCode, signal, stderrTail })),
@@ -50,6 +56,8 @@ const FACTS = {
   }),
   spawn_failed: z.object({ command: text, reason: text }),
   store_full: path,
+  store_in_use: path,
+  store_newer_format: path.extend({ found: z.number(), known: z.number() }),
   store_unavailable: path.extend({ reason: text }),
   stream_ended: reason,
   terminal_required: z.object({ action: text }),
@@ -57,7 +65,14 @@ const FACTS = {
   unexpected_answer: z.object({ status: z.int(), mediaType: text, snippet: text, reason: text }),
   unknown_connector: key,
   unknown_tool: z.object({ tool: text }),
+  unresolved_reference: key.extend({
+    member: text,
+    source: z.enum(["secret", "environment"]),
+    name: text,
+    reason: z.enum(["missing", "unreadable", "unusable"]),
+  }),
   unsupported: z.object({ feature: text }),
+  unsupported_version: z.object({ supported: z.array(text), ours: z.array(text) }),
 } satisfies { readonly [C in keyof ErrorDetails]?: z.ZodType<ErrorDetails[C]> };
 
 /** A failure that the admin plane tells. */

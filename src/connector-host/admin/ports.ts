@@ -102,6 +102,16 @@ export interface CallDesk {
   acknowledge(ids: readonly string[]): Promise<number>;
 }
 
+/** Whether a connector runs, and what it is that would. */
+export interface ConnectorSwitches {
+  readonly connectorKey: string;
+  readonly kind: string;
+  readonly enabled: boolean;
+  readonly paused: boolean;
+  /** Of its release, or of its settings. */
+  readonly digest: string | undefined;
+}
+
 /** What the admin plane asks of its host. */
 export interface AdminHost {
   readonly connectors: {
@@ -109,7 +119,7 @@ export interface AdminHost {
     setPermission(key: string, nativeName: string, permission: ToolPermission | undefined): Promise<void>;
     setNewTools(key: string, permission: ToolPermission): Promise<void>;
     setEnabled(key: string, enabled: boolean): Promise<void>;
-    list(): readonly { readonly connectorKey: string; readonly enabled: boolean; readonly paused: boolean }[];
+    list(): readonly ConnectorSwitches[];
     readonly registrations: { setState(slug: string, state: "active" | "paused"): Promise<void> };
   };
   view(): Promise<ManagementView>;

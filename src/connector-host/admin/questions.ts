@@ -39,20 +39,27 @@ const SHOWN_ARGUMENTS = 4_096;
 
 /**
  * What a person has to say yes to before it is done, in the host's own words; `undefined` for what takes away and for what changes
- * nothing. Pure.
+ * nothing. What holds already is something when it is decided: a later decision about all other tools does not reach it. Pure.
  */
 export function questionOf(action: RiskyAction): string | undefined {
   switch (action.kind) {
     case "permission": {
       const { connectorKey, nativeName, permission, present } = action;
       const now = permissionIn(present, nativeName);
+      const tool = `the tool ${quoteText(nativeName)} of ${quoteText(connectorKey)}`;
+      if (now === permission && now !== "off" && !Object.hasOwn(present.permissions, nativeName)) {
+        return `Let ${tool} stay at ${now}, whatever is decided about its other tools.`;
+      }
       if (now === "allow" || (permission !== undefined && !isNarrower(now, permission))) return undefined;
       const next = permission ?? "what its definition says";
-      return `Change the permission of the tool ${quoteText(nativeName)} of ${quoteText(connectorKey)} from ${now} to ${next}.`;
+      return `Change the permission of ${tool} from ${now} to ${next}.`;
     }
     case "new_tools": {
       const { connectorKey, permission, present } = action;
-      if (!isNarrower(present.newTools, permission)) return undefined;
+      if (permission === "off" || isNarrower(permission, present.newTools)) return undefined;
+      if (permission === present.newTools) {
+        return `Let all other tools of ${quoteText(connectorKey)} stay at ${permission}, whatever its definition says.`;
+      }
       return `Change the permission of all other tools of ${quoteText(connectorKey)} from ${present.newTools} to ${permission}.`;
     }
     case "enable":

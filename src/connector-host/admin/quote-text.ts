@@ -1,5 +1,8 @@
-/** What a terminal could take for anything but a character to be shown, and what turns text round. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Cn}\p{Zl}\p{Zp}]/gu;
+/**
+ * What a terminal could take for anything but a character to be shown, what turns text round, what is shown as nothing, and spaces that
+ * are others than they seem.
+ */
+const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/gu;
 
 /**
  * A text of somebody else's, as a person may be shown it: in quotes, in one line, with what can't be seen written out, and cut after

@@ -9,7 +9,7 @@ export interface PreparedVerb {
   question(): string | undefined;
   /** Does it. Begins at once, so that what `question` said holds for what is done. */
   run(signal: AbortSignal): Promise<unknown>;
-  /** The parameters as JSON, the same for the same ones. */
+  /** Everything that a person's answer is about, as JSON: the parameters, and what they are about as it is now. */
   readonly text: string;
 }
 
@@ -28,10 +28,13 @@ interface VerbDefinition<P> {
   readonly isSocketOnly?: boolean;
   readonly params: z.ZodType<P>;
   readonly question?: (plane: AdminPlane, params: P) => string | undefined;
+  /** What else has to be the same when an answer comes as when the question was asked. */
+  readonly subject?: (plane: AdminPlane, params: P) => string | undefined;
   readonly run: (plane: AdminPlane, params: P, signal: AbortSignal) => Promise<unknown>;
 }
 
-function verb<P>({ kind, isSocketOnly = false, params: shape, question, run }: VerbDefinition<P>): AdminVerb {
+function verb<P>({ kind, isSocketOnly = false, params: shape, ...define }: VerbDefinition<P>): AdminVerb {
+  const { question, run, subject } = define;
   return {
     kind,
     isSocketOnly,
@@ -42,7 +45,7 @@ function verb<P>({ kind, isSocketOnly = false, params: shape, question, run }: V
       return {
         question: () => question?.(plane, data),
         run: (signal) => run(plane, data, signal),
-        text: JSON.stringify(data),
+        text: JSON.stringify([data, subject?.(plane, data)]),
       };
     },
   };
@@ -101,6 +104,7 @@ export const ADMIN_VERBS: ReadonlyMap<string, AdminVerb> = new Map([
         const isEnabled = plane.switches(connectorKey)?.enabled ?? true;
         return questionOf({ kind: "enable", connectorKey, enabled, isEnabled });
       },
+      subject: (plane, { connectorKey }) => plane.switches(connectorKey)?.digest,
       run: (plane, { connectorKey, enabled }) => plane.setEnabled(connectorKey, enabled),
     }),
   ],
@@ -113,7 +117,13 @@ export const ADMIN_VERBS: ReadonlyMap<string, AdminVerb> = new Map([
         const isPaused = plane.switches(slug)?.paused ?? false;
         return questionOf({ kind: "activate", slug, state, isPaused });
       },
-      run: (plane, { slug, state }) => plane.setRegistrationState(slug, state),
+      subject: (plane, { slug }) => plane.switches(slug)?.digest,
+      async run(plane, { slug, state }) {
+        // Nobody was asked about one that runs: a pause that waits for its turn must not be followed by this.
+        const { kind, paused } = plane.switches(slug) ?? {};
+        if (state === "active" && kind === "registration" && paused === false) return;
+        await plane.setRegistrationState(slug, state);
+      },
     }),
   ],
   [

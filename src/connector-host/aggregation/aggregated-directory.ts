@@ -8,13 +8,15 @@ import type {
   ToolCall,
   ToolDirectory,
   ToolListing,
+  UnmadeRequest,
   UpstreamAnswer,
 } from "../local-server/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
 import { createStateSealer } from "../rounds/index.js";
 import type { Route } from "../routes/index.js";
 import { AggregatedEntries } from "./aggregated-entries.js";
-import { AggregatedTools, connectorOf, type FoundTool } from "./aggregated-tools.js";
+import { AggregatedTools } from "./aggregated-tools.js";
+import { connectorOf, type FoundTool } from "./found-tool.js";
 import type { CatalogReading } from "./catalog-views.js";
 import type { KnownTools } from "./known-tools.js";
 import type { ListeningAgents } from "./list-news.js";
@@ -91,6 +93,10 @@ export class AggregatedDirectory implements ToolDirectory {
 
   call(binding: Binding, resolved: ResolvedTool, call: ToolCall): Promise<UpstreamAnswer> {
     return this.#entries.noting(binding, this.#tools.call(binding, resolved, call), connectorOf(resolved));
+  }
+
+  unmade(call: ToolCall, error: unknown): UnmadeRequest {
+    return this.#caller.unmade(call, error);
   }
 
   /** A person's own call of a tool, whatever agents may do with it. Rejects as {@link TestCaller.call} does. */
@@ -170,7 +176,6 @@ export class AggregatedDirectory implements ToolDirectory {
   onBindingEnd(binding: Binding): void {
     this.#options.approvals?.endOf?.(binding);
     this.#caller.endBinding(binding);
-    this.#options.approvals?.endOf?.(binding);
   }
 
   /** Ends what waits for agents, and resolves once that is over at its servers. Nothing can wait any more. */

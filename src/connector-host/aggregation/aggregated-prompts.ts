@@ -2,7 +2,7 @@ import { RemoteConnectorError } from "../../errors.js";
 import { type Prompt, RawJson } from "../../protocol/index.js";
 import { changeMembers } from "../../serving/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
-import type { Binding, EntryListing, PromptDirectory, PromptRequest } from "../local-server/index.js";
+import type { Binding, EntryListing, PromptDirectory, PromptRequest, UnmadeRequest } from "../local-server/index.js";
 import { buildNameTable, findNativeName, type ToolIdentity } from "../naming/index.js";
 import type { Route } from "../routes/index.js";
 import type { EntriesOfRoute, EntryLister, ListedByAll } from "./entry-lister.js";
@@ -57,7 +57,8 @@ export class AggregatedPrompts implements PromptDirectory {
 
   get(binding: Binding, exposedName: string, request: PromptRequest): Promise<RouteAnswer> {
     const finding = this.find(binding, exposedName, request.signal);
-    return sentAfter(finding, (found) => this.#getFrom(binding, found, request));
+    const unmade = (error: unknown): UnmadeRequest => this.#parts.caller.unmade(request, error);
+    return sentAfter(finding, (found) => this.#getFrom(binding, found, request), unmade);
   }
 
   async #getFrom(

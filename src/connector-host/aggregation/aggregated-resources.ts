@@ -5,7 +5,10 @@ import type {
   ResourceDirectory,
   ResourceRequest,
   ResourceWatch,
+  UnmadeRequest,
 } from "../local-server/index.js";
+import type { RemoteMcpClient } from "../factories/index.js";
+import type { Route } from "../routes/index.js";
 import type { ListedByAll } from "./entry-lister.js";
 import { isAdmitted } from "./open-connectors.js";
 import type { AggregatedDirectoryOptions, Reach } from "./ports.js";
@@ -55,7 +58,8 @@ export class AggregatedResources implements ResourceDirectory {
 
   read(binding: Binding, uri: string, request: ResourceRequest): Promise<RouteAnswer> {
     const { caller, owners } = this.#parts;
-    return sentAfter(this.#routeOf(binding, uri, request), async (route) => {
+    const unmade = (error: unknown): UnmadeRequest => caller.unmade(request, error);
+    const send = async (route: Route<RemoteMcpClient>): Promise<RouteAnswer> => {
       try {
         const answer = await caller.call({
           route,
@@ -69,7 +73,8 @@ export class AggregatedResources implements ResourceDirectory {
         if (isRemoteConnectorError(error, "resource_not_found")) owners.noteMissing(binding, route, uri);
         throw error;
       }
-    });
+    };
+    return sentAfter(this.#routeOf(binding, uri, request), send, unmade);
   }
 
   subscribe(binding: Binding, uri: string, watch: ResourceWatch): Promise<void> {

@@ -1,33 +1,19 @@
 import { isRemoteConnectorError, RemoteConnectorError } from "../../errors.js";
-import { RawJson, RpcCode, type ToolContract } from "../../protocol/index.js";
+import { RawJson, RpcCode } from "../../protocol/index.js";
 import type { RemoteMcpClient } from "../factories/index.js";
-import type { Binding, Continuation, ResolvedTool, ToolCall, ToolListing } from "../local-server/index.js";
+import type { Binding, ResolvedTool, ToolCall, ToolListing } from "../local-server/index.js";
 import type { NamedPlace } from "../naming/index.js";
-import type { AdmissionPins, Route } from "../routes/index.js";
-import { approvalSubject } from "./approval-subject.js";
+import type { Route } from "../routes/index.js";
+import { approvalRequired, ApprovedCalls } from "./approved-calls.js";
+import { type FoundTool, isFoundTool } from "./found-tool.js";
 import { joinInstructions } from "./join-instructions.js";
 import type { AggregatedDirectoryOptions, CallSubject } from "./ports.js";
 import type { AskingCaller } from "./asking-caller.js";
-import { askingAnswer, sealedAnswer, withInput } from "./asking-answers.js";
 import type { RouteAnswer } from "./route-caller.js";
 import type { RouteFinder } from "./route-finder.js";
 import type { CallableTool } from "./route-listings.js";
 import type { ToolViews } from "./tool-views.js";
 import type { UpstreamListening } from "./upstream-listening.js";
-
-/** A tool, and the route that it was found on. */
-export interface FoundTool extends ResolvedTool {
-  readonly route: Route<RemoteMcpClient>;
-  readonly nativeName: string;
-  readonly exposedName: string;
-  readonly contract: ToolContract;
-  /** As it was found: see {@link CallableTool}. */
-  readonly definition: CallableTool["definition"];
-  /** What must still hold when it is called. */
-  readonly pins: AdmissionPins | undefined;
-  /** `ask`: it is called once that was approved. */
-  readonly permission: "allow" | "ask";
-}
 
 export interface AggregatedToolsParts {
   readonly options: AggregatedDirectoryOptions;
@@ -49,9 +35,17 @@ interface ToolSearch {
 /** The tools of all published routes as one list, and each call to the one connector that owns its name. */
 export class AggregatedTools {
   readonly #parts: AggregatedToolsParts;
+  readonly #approved: ApprovedCalls;
 
   constructor(parts: AggregatedToolsParts) {
     this.#parts = parts;
+    this.#approved = new ApprovedCalls({
+      approvals: parts.options.approvals,
+      resolve: (binding, exposedName, signal, deadline) => this.resolve(binding, exposedName, signal, deadline),
+      routeOf: (binding, tool) => this.#routeOf(binding, tool),
+      make: (tool, call, subject) => this.#make(tool, call, subject),
+      isHeld: (call) => parts.caller.isHeld(call),
+    });
   }
 
   list(binding: Binding, signal: AbortSignal): Promise<ToolListing> {
@@ -107,58 +101,15 @@ export class AggregatedTools {
     // A request that waits at its server was decided on when it was made; whether this goes on with it, the caller judges.
     if (this.#parts.caller.isHeld(call)) return this.#make(resolved, call, subject);
     // What was approved goes on as such, also when it would need no approval by now.
-    const isAllowed = resolved.permission === "allow" && !this.#goesOnApproved(call);
-    return isAllowed ? this.#make(resolved, call, subject) : this.#makeApproved(binding, resolved, call, subject);
+    const isAllowed = resolved.permission === "allow" && !this.#approved.goesOn(call);
+    return isAllowed ? this.#make(resolved, call, subject) : this.#approved.call(binding, resolved, call, subject);
   }
 
-  /** Everything that was checked before somebody was asked is checked again: it may be another by now. */
-  async #makeApproved(binding: Binding, tool: FoundTool, call: ToolCall, subject: CallSubject): Promise<RouteAnswer> {
-    const { approvals } = this.#parts.options;
-    const { route } = tool;
-    const { connectorKey } = route;
-    if (approvals === undefined) throw approvalRequired(connectorKey);
-    const about = approvalSubject(tool);
-    const verdict = await approvals.pass({
-      subject,
-      binding,
-      connectorKey,
-      connectionId: route.connectionId,
-      scopeEpoch: route.scopeEpoch,
-      ...about,
-      call,
-      stillStands: () => this.#stillStands(binding, tool),
-    });
-    if (verdict.kind === "asks") return askingAnswer(verdict.raw, route);
-    const now = await this.#resolveAgain(binding, tool, call);
-    const isSame = now.nativeName === tool.nativeName && approvalSubject(now).contractDigest === about.contractDigest;
-    if (!isSame || !isSameConnection(now.route, route)) throw notApprovedAnyMore(connectorKey);
-    const answer = await this.#make(now, goingOn(call, verdict.continuation), subject);
-    if (answer.resultType !== "input_required") return answer;
-    // The state of one that waits at its server is bound to this very call already.
-    const isHeld = this.#parts.caller.isHeld(goingOn(call, { responses: undefined, state: stateIn(answer) }));
-    return isHeld ? answer : sealedAnswer(answer, (state) => verdict.sealState(state));
-  }
-
-  /** The tool as it is now. Nothing was sent of its call, so that no failure says otherwise. */
-  async #resolveAgain(binding: Binding, tool: FoundTool, { signal, deadline }: ToolCall): Promise<FoundTool> {
-    try {
-      return await this.resolve(binding, tool.exposedName, signal, deadline);
-    } catch (error) {
-      const isVerdict = isRemoteConnectorError(error) && error.delivery === "not_sent";
-      throw isVerdict ? error : notApprovedAnyMore(tool.route.connectorKey, error);
-    }
-  }
-
-  #goesOnApproved(call: ToolCall): boolean {
-    return call.input?.continuation !== undefined && this.#parts.options.approvals?.goesOn(call) === true;
-  }
-
-  /** Whether what is being asked for could still be called: it is reached, over the same connection, and is not off. */
-  #stillStands(binding: Binding, { route, nativeName }: FoundTool): boolean {
+  #routeOf(binding: Binding, { route, nativeName }: FoundTool): Route<RemoteMcpClient> | undefined {
     const { finder, options } = this.#parts;
-    const current = finder.current(options.reach.scopesOf(binding), route.connectorKey);
-    const isThere = current !== undefined && isSameConnection(current, route);
-    return isThere && this.#permission(route.connectorKey, nativeName) !== "off";
+    const { connectorKey } = route;
+    if (this.#permission(connectorKey, nativeName) === "off") return undefined;
+    return finder.current(options.reach.scopesOf(binding), connectorKey);
   }
 
   async #make(tool: FoundTool, call: ToolCall, subject: CallSubject): Promise<RouteAnswer> {
@@ -275,48 +226,9 @@ export class AggregatedTools {
   }
 }
 
-/** The connector of a tool that `resolve` gave; `""` for another. */
-export function connectorOf(tool: ResolvedTool): string {
-  return isFoundTool(tool) ? tool.route.connectorKey : "";
-}
-
-function isFoundTool(tool: ResolvedTool): tool is FoundTool {
-  return "route" in tool && "nativeName" in tool;
-}
-
-/** Whether both go over one connection of one sign-in; a refreshed one is the same. */
-function isSameConnection(one: Route<RemoteMcpClient>, other: Route<RemoteMcpClient>): boolean {
-  return one.connectionId === other.connectionId && one.scopeEpoch === other.scopeEpoch;
-}
-
-/** The call, going on with this and not with what its agent gave. */
-function goingOn(call: ToolCall, continuation: Continuation | undefined): ToolCall {
-  // Not by a spread of the call: its members are those of a class.
-  const { input } = call;
-  return withInput(call, input && { capabilities: input.capabilities, ask: input.ask, continuation });
-}
-
-function stateIn({ result }: RouteAnswer): string | undefined {
-  const state = result["requestState"];
-  return typeof state === "string" ? state : undefined;
-}
-
-function notApprovedAnyMore(connectorKey: string, cause?: unknown): RemoteConnectorError<"approval_denied"> {
-  return new RemoteConnectorError("approval_denied", {
-    message: `What was approved of ${connectorKey} is not what would be called now.`,
-    details: { connectorKey, reason: "withdrawn" },
-    cause,
-  });
-}
-
 function notPermitted(connectorKey: string): RemoteConnectorError<"not_permitted"> {
   const message = `The tool of ${connectorKey} is switched off for agents.`;
   return new RemoteConnectorError("not_permitted", { message, details: { connectorKey } });
-}
-
-function approvalRequired(connectorKey: string): RemoteConnectorError<"approval_required"> {
-  const message = `Each call of this tool of ${connectorKey} needs an approval, and nobody is there to give one.`;
-  return new RemoteConnectorError("approval_required", { message, details: { connectorKey } });
 }
 
 function unknownTool(tool: string): RemoteConnectorError<"unknown_tool"> {

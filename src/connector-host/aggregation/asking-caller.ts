@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { isJsonObject, type JsonObject } from "../../protocol/index.js";
 import { type AnswerAsk, readAskedInput } from "../../protocol/input/index.js";
 import type { Clock } from "../../transport/index.js";
-import type { Binding, ForwardedRequest } from "../local-server/index.js";
+import type { Binding, ForwardedRequest, UnmadeRequest } from "../local-server/index.js";
 import {
   continuationRefused,
   HeldCalls,
@@ -15,6 +15,7 @@ import { askingAnswer } from "./asking-answers.js";
 import { type AskedAgent, callInRounds, requireDeclared } from "./asking-rounds.js";
 import { type AskingPlan, classifyState, decideAsking, openedCapabilities } from "./decide-asking.js";
 import { overLease, withRealSignal } from "./leased-request.js";
+import { explainUnmade } from "./not-made.js";
 import type { Reach } from "./ports.js";
 import type { RouteAnswer, RouteCaller, RoutedRequest } from "./route-caller.js";
 
@@ -36,7 +37,7 @@ export class AskingCaller {
   constructor(options: AskingCallerOptions) {
     this.#options = options;
     const { clock, heldCalls: limits, sealer } = options;
-    this.#held = new HeldCalls({ clock, sealer, limits });
+    this.#held = new HeldCalls({ clock, sealer, limits, sizeOf: ({ raw }) => raw.byteLength });
   }
 
   /** Requests whose agents were asked by a result, and that have not been told the end. */
@@ -50,6 +51,12 @@ export class AskingCaller {
     if (state === undefined) return false;
     const opened = this.#options.sealer.open(state);
     return opened.kind === "past" ? opened.of === "held" : opened.kind === "opened" && opened.content.kind === "held";
+  }
+
+  /** What a request fails with that could not be made, and the verdict on it. */
+  unmade(request: ForwardedRequest, error: unknown): UnmadeRequest {
+    const state = request.input?.continuation?.state;
+    return explainUnmade(state === undefined ? undefined : this.#options.sealer.open(state), error);
   }
 
   /**
@@ -183,7 +190,7 @@ function leased<T extends JsonObject>(
   answer: AnswerAsk,
 ): RoutedRequest<T> {
   const request = withRealSignal(routed.request);
-  const holder = routed.subject.binding ?? request;
+  const holder = routed.request.input?.holder ?? routed.subject.binding ?? request;
   return { ...routed, request, make: overLease(routed.make, { holder, capabilities, answer }) };
 }
 

@@ -8,6 +8,8 @@ import {
   type ServerAsk,
 } from "../../protocol/input/index.js";
 import type { Clock } from "../../transport/index.js";
+import { increasingProgress } from "./increasing-progress.js";
+import { withRealSignal } from "./leased-request.js";
 import type { RouteAnswer, RouteCaller, RoutedRequest } from "./route-caller.js";
 
 export interface AskingRoundsOptions {
@@ -61,11 +63,13 @@ export function callInRounds<T extends JsonObject>(
 
 async function inRounds<T extends JsonObject>(
   { caller, clock, maxInputRounds }: AskingRoundsOptions,
-  routed: RoutedRequest<T>,
+  first: RoutedRequest<T>,
   between: <V>(work: Promise<V>) => Promise<V>,
   { capabilities, ask }: AskedAgent,
 ): Promise<RouteAnswer> {
-  const { signal } = routed.request;
+  const { signal } = first.request;
+  const request = { ...withRealSignal(first.request), onProgress: increasingProgress(first.request.onProgress) };
+  let routed: RoutedRequest<T> = { ...first, request };
   let asking: RoutedRequest<T>["asking"] = { capabilities, input: "return" };
   let pauses = 0;
   for (let round = 0; ; round += 1) {
@@ -84,6 +88,7 @@ async function inRounds<T extends JsonObject>(
     }
     const inputResponses = hasRequests ? responses : undefined;
     asking = { capabilities, input: "return", inputResponses, requestState: state };
+    routed = { ...routed, settings: answer.route.releaseDigest };
   }
 }
 

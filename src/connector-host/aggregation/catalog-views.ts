@@ -1,12 +1,14 @@
 import { RemoteConnectorError } from "../../errors.js";
 import type { RemoteMcpClient } from "../factories/index.js";
 import type { Route } from "../routes/index.js";
-import { type Catalog, Catalogs } from "./catalogs.js";
+import { CatalogRefreshes } from "./catalog-refreshes.js";
+import { type Catalog, Catalogs, type CatalogSource } from "./catalogs.js";
 import type { NativeTool } from "./native-tools.js";
 import type { AggregatedDirectoryOptions, ConnectorTraits } from "./ports.js";
 import { type RouteFinder, unavailable } from "./route-finder.js";
 import { nameListing, type RouteListing } from "./route-listing.js";
 import type { CallableTool, RouteListings, WalkedTools } from "./route-listings.js";
+import type { Listed } from "./shared-walks.js";
 
 export interface CatalogViewsOptions extends AggregatedDirectoryOptions {
   readonly finder: RouteFinder;
@@ -16,8 +18,6 @@ export interface CatalogViewsOptions extends AggregatedDirectoryOptions {
   readonly isCovered: (route: Route<RemoteMcpClient>) => boolean;
   /** Walks a route's list now. */
   readonly relist: (route: Route<RemoteMcpClient>, signal: AbortSignal) => Promise<RouteListing>;
-  /** A catalog was read anew behind an answer. */
-  readonly onRefreshed: (route: Route<RemoteMcpClient>) => void;
 }
 
 /** A catalog, and where it came from. */
@@ -38,14 +38,22 @@ const CATALOG_MS = 60_000;
 export class CatalogViews {
   readonly #options: CatalogViewsOptions;
   readonly #catalogs: Catalogs;
-  /** The routes whose catalog is being read anew. */
-  readonly #refreshing = new WeakSet<Route<RemoteMcpClient>>();
+  readonly #refreshes: CatalogRefreshes;
 
   constructor(options: CatalogViewsOptions) {
     this.#options = options;
     const { catalogs: rows, checkSchema, clock, namespaces, now = () => clock.now(), reach, traitsOf } = options;
+    const { listings, random, relist, routes } = options;
     const onFault = reach.onCatalogFault?.bind(reach) ?? ignore;
     this.#catalogs = new Catalogs({ clock, now, namespaces, rows, checkSchema, traitsOf, onFault });
+    this.#refreshes = new CatalogRefreshes({
+      clock,
+      random,
+      relist,
+      isCurrent: (route) => routes.isCurrent(route),
+      isOutdated: (route) => listings.isOutdated(route),
+      hasCatalog: (route) => this.#catalogs.of(route) !== undefined,
+    });
   }
 
   /** Whether the connector is listed from catalogs. */
@@ -83,7 +91,7 @@ export class CatalogViews {
   /** The catalog of a route; `undefined` when there is none yet. One that may be old is read anew behind this answer. */
   async list(route: Route<RemoteMcpClient>): Promise<RouteListing | undefined> {
     const catalog = await this.#catalogs.loadOf(route);
-    if (catalog === undefined || this.#isOld(route, catalog)) this.refreshBehind(route);
+    if (catalog === undefined || this.#isOld(route, catalog)) this.#refreshes.now(route);
     return catalog?.listing;
   }
 
@@ -95,21 +103,15 @@ export class CatalogViews {
     const catalog = await this.#catalogs.loadOf(route);
     const known = this.#options.listings.last(route).get(exposedName) ?? catalog?.listing.tools.get(exposedName);
     if (known !== undefined) return known;
-    if (catalog === undefined || this.#isOld(route, catalog)) this.refreshBehind(route);
+    if (catalog === undefined || this.#isOld(route, catalog)) this.#refreshes.now(route);
     if (catalog !== undefined) return undefined;
     const { connectorKey } = route;
     throw unavailable(connectorKey, { connectorKey, state: "no_catalog", nextAttemptAt: undefined });
   }
 
-  /** Reads a catalog anew. A failure leaves it as it is. */
-  refreshBehind(route: Route<RemoteMcpClient>): void {
-    if (this.#refreshing.has(route)) return;
-    this.#refreshing.add(route);
-    const refreshed = (): void => {
-      this.#refreshing.delete(route);
-      this.#options.onRefreshed(route);
-    };
-    this.#options.relist(route, route.signal).then(refreshed, () => this.#refreshing.delete(route));
+  /** Reads a catalog anew, soon, and while nobody waits. A failure leaves it as it is. `isTold`: its server said that it changed. */
+  refreshSoon(route: Route<RemoteMcpClient>, isTold: boolean): void {
+    this.#refreshes.soon(route, isTold);
   }
 
   /** From memory, from what is kept, or else as {@link refresh}. */
@@ -141,25 +143,32 @@ export class CatalogViews {
     return { catalog, source: "network", isStale: false };
   }
 
-  /** A route is published: what its activation listed is its catalog. */
+  /** A route is published: what its activation listed is its catalog. Where it kept nothing, its server is asked, soon. */
   onPublished(route: Route<RemoteMcpClient>): void {
     this.#catalogs.onPublished(route);
-    const native = this.areOf(route.connectorKey) ? nativeToolsOf(route) : undefined;
-    if (native === undefined) return;
-    const listing = nameListing(this.#options.namespaces, route.connectorKey, native);
-    this.#publish(route, { listing, native, ttlMs: route.toolsTtlMs });
+    if (!this.areOf(route.connectorKey)) return;
+    const native = nativeToolsOf(route);
+    if (native !== undefined) {
+      const listing = nameListing(this.#options.namespaces, route.connectorKey, native);
+      this.#publish(route, { listing, native, ttlMs: route.toolsTtlMs });
+    }
+    if (this.#catalogs.of(route) === undefined) this.refreshSoon(route, false);
   }
 
-  /** A route was listed. What its catalog had before; `undefined` where there was none, and for routes without catalogs. */
+  /** A route of a connector with catalogs was listed, after what it had `before`. Answers whether that made its catalog another one. */
   onListed(
     route: Route<RemoteMcpClient>,
-    listing: RouteListing,
+    { listing, before }: Pick<Listed<RouteListing>, "before" | "listing">,
     walked: WalkedTools | undefined,
-  ): RouteListing | undefined {
-    if (!this.areOf(route.connectorKey)) return undefined;
-    const known = this.#catalogs.of(route)?.listing;
-    this.#publish(route, { listing, native: walked?.native, ttlMs: walked?.ttlMs });
-    return known;
+  ): boolean {
+    const known = this.#catalogs.of(route)?.listing ?? before;
+    const isPublished = this.#publish(route, { listing, native: walked?.native, ttlMs: walked?.ttlMs });
+    return isPublished && known?.digest !== listing.digest;
+  }
+
+  /** A route is no more. */
+  onWithdrawn(route: Route<RemoteMcpClient>): void {
+    this.#refreshes.forget(route);
   }
 
   invalidate(connectorKey?: string): void {
@@ -171,11 +180,12 @@ export class CatalogViews {
   }
 
   close(): void {
+    this.#refreshes.close();
     this.#catalogs.close();
   }
 
-  #publish(route: Route<RemoteMcpClient>, source: Parameters<Catalogs["publish"]>[1]): void {
-    this.#catalogs.publish(route, source, this.#options.routes.current(route.connectorKey));
+  #publish(route: Route<RemoteMcpClient>, source: CatalogSource): boolean {
+    return this.#catalogs.publish(route, source, this.#options.routes.current(route.connectorKey));
   }
 
   /** The gate comes first: of what may not be used, nothing is read and nothing shown. */

@@ -27,6 +27,7 @@ export class EntryNews<Entry extends JsonObject> {
       kind: capability,
       clock: options.clock,
       reach: options.reach,
+      isKnown: (connectorKey) => this.#isKnown(connectorKey),
       differs: (scopes, connectorKey, digest) => this.#differs(scopes, connectorKey, digest),
     });
   }
@@ -70,6 +71,13 @@ export class EntryNews<Entry extends JsonObject> {
 
   close(): void {
     this.#news.close();
+  }
+
+  #isKnown(connectorKey: string): boolean {
+    const { capability, lister, options } = this.#parts;
+    const route = options.routes.current(connectorKey);
+    const isAsked = route !== undefined && isOpenFor(options.reach, connectorKey, capability);
+    return !isAsked || lister.valid(route) !== undefined;
   }
 
   async #differs(scopes: readonly string[], connectorKey: string, digest: string): Promise<boolean> {

@@ -19,6 +19,8 @@ export interface ListNewsOptions {
   readonly kind: ListKind;
   readonly clock: Clock;
   readonly reach: Pick<Reach, "followedBy" | "scopesOf">;
+  /** Whether `differs` can tell at once, so that looking at the connector costs its server nothing. */
+  readonly isKnown: (connectorKey: string) => boolean;
   /**
    * Whether the binding, which reaches the scopes, would now get another part of this connector than the one with this digest, `""` being
    * none.
@@ -37,7 +39,7 @@ const GATHER_MS = 20;
 /** When a connector is looked at again that did not answer, and how many times it is looked at. */
 const AGAIN_MS = 30_000;
 const TRIES = 3;
-/** How many times in a row agents are told of changes of one connector, and it is looked at, before that is done once in ten seconds. */
+/** How many times in a row agents are told of changes of one connector, and its server is asked, before that is done once in ten seconds. */
 const TELLINGS = 5;
 const LOOKS = 20;
 /** Connectors that are looked at at once. */
@@ -82,7 +84,11 @@ export class ListNews {
   /** A binding asks for its list now. The returned function says what it is given; what comes between is no part of that. */
   giving(binding: Binding): (view: View) => void {
     const since = this.#pending.seen;
-    return (view) => this.#given.note(binding, view, since);
+    return (view) => {
+      this.#given.note(binding, view, since);
+      // It may have been told of what came since, and was given what there was before.
+      if (this.#listening.has(binding)) this.#lookSince(since);
+    };
   }
 
   /** Something about a connector of the scope changed, or may have. */
@@ -105,16 +111,20 @@ export class ListNews {
     this.#listening = this.#agents?.bindings(this.#options.kind) ?? new Set();
     for (const binding of this.#listening) {
       const since = before.has(binding) ? undefined : this.#given.of(binding)?.since;
-      if (since === undefined) continue;
-      for (const [connectorKey, scopes] of this.#pending.since(since)) {
-        this.#add(connectorKey, { scopes: new Set(scopes), isCertain: false, looks: 0 }, GATHER_MS);
-      }
+      if (since !== undefined) this.#lookSince(since);
+    }
+  }
+
+  #lookSince(seen: number): void {
+    for (const [connectorKey, scopes] of this.#pending.since(seen)) {
+      this.#add(connectorKey, { scopes: new Set(scopes), isCertain: false, looks: 0 }, GATHER_MS);
     }
   }
 
   #add(connectorKey: string, news: News, waitMs: number): void {
     const now = this.#options.clock.now();
-    const paceMs = Math.max(this.#tellings.waitMs(connectorKey, now), this.#looks.waitMs(connectorKey, now));
+    const askingMs = this.#options.isKnown(connectorKey) ? 0 : this.#looks.waitMs(connectorKey, now);
+    const paceMs = Math.max(this.#tellings.waitMs(connectorKey, now), askingMs);
     const dueAt = now + Math.max(waitMs, paceMs);
     this.#pending.add(connectorKey, news, dueAt);
     if (this.#dueAt === undefined || dueAt < this.#dueAt) this.#schedule();
@@ -137,11 +147,11 @@ export class ListNews {
   }
 
   async #look(connectorKey: string, { scopes, isCertain, looks }: News): Promise<void> {
-    const { clock, kind } = this.#options;
+    const { clock, isKnown, kind } = this.#options;
     const followers = Array.from(this.#agents?.bindings(kind) ?? []).filter((binding) =>
       this.#follows(binding, scopes),
     );
-    this.#looks.spend(connectorKey, clock.now());
+    if (followers.length > 0 && !isKnown(connectorKey)) this.#looks.spend(connectorKey, clock.now());
     let isTold = false;
     const concern = (binding: Binding): void => {
       isTold = true;

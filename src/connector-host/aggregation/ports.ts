@@ -106,6 +106,11 @@ export interface Reach {
   missingOne(scopes: readonly string[], connectorKey: string): Promise<MissingConnector | undefined>;
   /** Has a connector of one of the scopes tried now, since a call needs it. */
   wake(scopes: readonly string[], connectorKey: string): void;
+  /**
+   * Calls `run` whenever what the connector is at may be another, until the returned function is called. Left out: nobody tells, and
+   * what waits for a connector waits until its time is over.
+   */
+  onStatus?(connectorKey: string, run: () => void): () => void;
   /** Told of what a list of prompts, resources or templates left out or mended, when it is another than the last time. */
   onEntryDiagnostics?(route: Route<RemoteMcpClient>, diagnostics: readonly Diagnostic[]): void;
   /** Told of every failure of a list or a call, with the route that it went over. */
@@ -202,6 +207,11 @@ export type ApprovalVerdict =
       readonly kind: "approved";
       /** What the approved call goes on with at its server: a later round of one that was approved before. */
       readonly continuation: Continuation | undefined;
+      /**
+       * Whether the approval is good, asked in the last step before anything is sent of its call. Used once, it is good for all that
+       * the call sends. Synchronous.
+       */
+      readonly use: () => boolean;
       /** Makes what the server wants to hear again of a state that only this call's later rounds can show. `undefined`: it wants nothing. */
       readonly sealState: (state: string | undefined) => string;
     }
@@ -219,8 +229,6 @@ export interface ApprovalGate {
    * signal fires, but for a state of which it can't be told that nothing was sent.
    */
   pass(question: ApprovalQuestion): Promise<ApprovalVerdict>;
-  /** Told that a binding is over: what waits for it is denied. */
-  endOf?(binding: Binding): void;
   /** Denies whatever waits for a binding that is over. */
   endOf?(binding: Binding): void;
 }

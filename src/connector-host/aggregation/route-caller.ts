@@ -36,6 +36,8 @@ export interface RoutedRequest<T extends JsonObject> {
   readonly asking?: Pick<RouteRequestOptions, "capabilities" | "input" | "inputResponses" | "requestState"> | undefined;
   /** Whether it waits for an agent now: a superseded route does not end it then. */
   readonly isHeld?: (() => boolean) | undefined;
+  /** Digest of the settings that it goes on with something under: over a route of others it is not made. Left out: it begins something. */
+  readonly settings?: string | undefined;
   /** `never`: not even a request of which nothing was sent goes to the successor of its route. */
   readonly repeats?: "never" | undefined;
 }
@@ -66,7 +68,8 @@ export class RouteCaller {
    */
   call<T extends JsonObject>(routed: RoutedRequest<T>): Promise<RouteAnswer<T>> {
     const { route: found } = routed;
-    const route = found.state === "open" ? found : (this.#currentOf(found) ?? found);
+    const current = found.state === "open" ? found : this.#currentOf(found);
+    const route = current !== undefined && mayTake(routed, current) ? current : found;
     return this.#callOver(route, routed, routed.repeats !== "never");
   }
 
@@ -122,7 +125,7 @@ export class RouteCaller {
     // Here and not in a function around this one: each would be another promise of every call.
     const successor = isFirst ? successorOf(route, routes) : undefined;
     const wasSent = !isRemoteConnectorError(failure) || failure.delivery !== "not_sent";
-    if (successor === undefined || wasSent || request.signal.aborted) throw failure;
+    if (successor === undefined || wasSent || request.signal.aborted || !mayTake(routed, successor)) throw failure;
     return this.#callOver(successor, routed, false);
   }
 
@@ -131,6 +134,10 @@ export class RouteCaller {
     const route = this.#options.routes.current(connectorKey);
     return route?.scope === scope && route.scopeEpoch === scopeEpoch ? route : undefined;
   }
+}
+
+function mayTake({ settings }: RoutedRequest<JsonObject>, { releaseDigest }: Route<RemoteMcpClient>): boolean {
+  return settings === undefined || settings === releaseDigest;
 }
 
 /** `answer` is the call, if it was begun. */

@@ -4,7 +4,10 @@ import type { Route } from "../routes/index.js";
 import type { AggregatedDirectoryOptions, MissingConnector } from "./ports.js";
 import { within } from "./within.js";
 
-export type RouteFinderOptions = Pick<AggregatedDirectoryOptions, "clock" | "reach" | "routes" | "wakeBudgetMs">;
+export type RouteFinderOptions = Pick<
+  AggregatedDirectoryOptions,
+  "clock" | "now" | "reach" | "routes" | "wakeBudgetMs"
+>;
 
 /** Finds the route of a connector in the scopes of a binding. */
 export class RouteFinder {
@@ -27,8 +30,9 @@ export class RouteFinder {
 
   /**
    * The connector's route; one that should be there and is not is tried now, and waited for. Resolves to `undefined` for a
-   * connector that is not in reach. Rejects with `route_unavailable` when it did not come in time, with the signal's reason, and with
-   * `cancelled` (`login_changed`) when the account signed out meanwhile and in again: what waits was asked for under the old login.
+   * connector that is not in reach. Rejects with `route_unavailable` when it did not come in time, or as soon as it can be told that it
+   * won't; with the signal's reason, and with `cancelled` (`login_changed`) when the account signed out meanwhile and in again: what waits
+   * was asked for under the old login.
    *
    * Many who wait cause one try. `deadline`: when the answer must be there, on the clock; a little of that is left to say why nothing came.
    */
@@ -49,7 +53,9 @@ export class RouteFinder {
       reach.wake(scopes, connectorKey);
       throw unavailable(connectorKey, missing);
     }
+    const limitMs = Math.min(wakeBudgetMs, shortOf(deadline - clock.now()));
     let stop = ignore;
+    let stopStatus = ignore;
     const published = new Promise<Route<RemoteMcpClient>>((resolve, reject) => {
       const look = (): void => {
         const route = this.current(scopes, connectorKey);
@@ -59,18 +65,40 @@ export class RouteFinder {
       };
       stop = routes.onPublication(look);
       look();
+      reach.wake(scopes, connectorKey);
+      const endAt = this.#now() + limitMs;
+      const judge = (): void => {
+        this.missing(scopes, connectorKey).then((now) => {
+          if (now !== undefined && isInVain(now, endAt)) reject(unavailable(connectorKey, now));
+        }, ignore);
+      };
+      stopStatus = reach.onStatus?.(connectorKey, judge) ?? ignore;
+      if (reach.onStatus !== undefined) judge();
     });
     try {
-      reach.wake(scopes, connectorKey);
-      const limitMs = Math.min(wakeBudgetMs, shortOf(deadline - clock.now()));
       return await within(published, { clock, limitMs, option: "wakeBudgetMs", signal });
     } catch (error) {
       if (!isRemoteConnectorError(error, "timeout")) throw error;
       throw unavailable(connectorKey, await this.missing(scopes, connectorKey));
     } finally {
       stop();
+      stopStatus();
     }
   }
+
+  /** Epoch milliseconds. */
+  #now(): number {
+    const { clock, now } = this.#options;
+    return now === undefined ? clock.now() : now();
+  }
+}
+
+/**
+ * Whether a connector that was just woken can't come by itself until then, in epoch milliseconds: the attempt has failed, and the next one is
+ * later, or a person has to act. One that is being tried has no time of a next attempt. Pure.
+ */
+function isInVain({ nextAttemptAt, state }: MissingConnector, endAt: number): boolean {
+  return state === "authorization_required" || (nextAttemptAt !== undefined && nextAttemptAt > endAt);
 }
 
 /** Most of the time that is left. */

@@ -18,6 +18,8 @@ export interface TestCall {
   /** The text of a JSON object. */
   readonly argumentsText: string;
   readonly signal: AbortSignal;
+  /** Ends it as long as it waits for its connector, and nothing was sent. */
+  readonly ended: AbortSignal;
   /** How long it may take, the wait for its connector included. */
   readonly timeoutMs: number;
 }
@@ -26,6 +28,17 @@ export interface TestCall {
 export interface TestAnswer extends UpstreamAnswer {
   /** Whether the result says of itself that it is an error. */
   readonly isError: boolean;
+}
+
+interface Search {
+  readonly exposedName: string;
+  /** On the clock. */
+  readonly deadline: number;
+}
+
+interface Found {
+  readonly route: Route<RemoteMcpClient>;
+  readonly tool: CallableTool;
 }
 
 export interface TestCallerParts {
@@ -53,7 +66,8 @@ export class TestCaller {
    * connection or route.
    *
    * Rejects with `invalid_argument` for arguments that are no JSON object, with `unknown_connector`, `unknown_tool`,
-   * `route_unavailable`, as {@link AskingCaller.call} does, and with the signal's reason.
+   * `route_unavailable`, with `timeout` (`not_sent`) when its connector took all the time, as {@link AskingCaller.call} does, and with the
+   * reasons of the signals.
    */
   async call(scopes: readonly string[], test: TestCall): Promise<TestAnswer> {
     const { caller, options, views } = this.#parts;
@@ -61,7 +75,7 @@ export class TestCaller {
     const args = objectOf(argumentsText);
     const deadline = this.#clock.now() + test.timeoutMs;
     const exposedName = options.namespaces.policy.exposedName(connectorKey, nativeName) ?? "";
-    const { route, tool } = await this.#find(scopes, test, exposedName);
+    const { route, tool } = await this.#findInTime(scopes, test, { exposedName, deadline });
     let sendings = 0;
     try {
       const { raw, era, resultType, result } = await caller.call({
@@ -98,13 +112,28 @@ export class TestCaller {
     }
   }
 
+  /** What comes too late to be called is not: whoever asked has been told that nothing was sent. */
+  async #findInTime(scopes: readonly string[], test: TestCall, search: Search): Promise<Found> {
+    const { timeoutMs } = test;
+    const late = new AbortController();
+    const stop = this.#clock.schedule(timeoutMs, () => late.abort(tooLate(timeoutMs)));
+    const signal = AbortSignal.any([test.signal, test.ended, late.signal]);
+    try {
+      const found = await this.#find(scopes, { ...test, signal }, search);
+      signal.throwIfAborted();
+      return found;
+    } finally {
+      stop();
+    }
+  }
+
   async #find(
     scopes: readonly string[],
     { connectorKey, nativeName, signal }: TestCall,
-    exposedName: string,
-  ): Promise<{ readonly route: Route<RemoteMcpClient>; readonly tool: CallableTool }> {
+    { exposedName, deadline }: Search,
+  ): Promise<Found> {
     const { finder, views } = this.#parts;
-    const route = await finder.find(scopes, connectorKey, signal);
+    const route = await finder.find(scopes, connectorKey, signal, deadline);
     if (route === undefined || !views.hasTools(connectorKey)) throw noRoute(connectorKey);
     const tool = views.callable(route, exposedName) ?? (await views.find(route, exposedName, signal));
     if (tool?.nativeName !== nativeName) throw unknownTool(nativeName);
@@ -129,6 +158,14 @@ function refused(reason: string): RemoteConnectorError<"invalid_argument"> {
   return new RemoteConnectorError("invalid_argument", {
     message: `The arguments can't be used: ${reason}.`,
     details: { argument: "argumentsText", reason },
+  });
+}
+
+function tooLate(limitMs: number): RemoteConnectorError<"timeout"> {
+  return new RemoteConnectorError("timeout", {
+    message: `The connector could not be asked within ${String(limitMs)} ms (timeoutMs).`,
+    delivery: "not_sent",
+    details: { phase: "total", option: "timeoutMs", limitMs },
   });
 }
 

@@ -46,7 +46,6 @@ export class ToolViews {
       ...options,
       listings: this.#listings,
       relist: (route, signal) => this.relist(route, signal),
-      onRefreshed: ({ scope, connectorKey }) => this.#news.note(scope, connectorKey, false),
     });
     this.#described = new DescribedListings({
       tablesOf: reach.descriptionsOf && ((key, binding) => reach.descriptionsOf?.(key, binding) ?? []),
@@ -73,6 +72,7 @@ export class ToolViews {
       kind: "tools",
       clock,
       reach,
+      isKnown: (connectorKey) => this.#isKnown(connectorKey),
       differs: (scopes, connectorKey, digest, binding) => this.#differs(scopes, connectorKey, digest, binding),
     });
     // What is published before somebody lists has its catalog from its activation.
@@ -143,14 +143,12 @@ export class ToolViews {
 
   /** The route's tools did change: agents that listen are told, if what they see did. */
   hasChanged(route: Route<RemoteMcpClient>): void {
-    this.#listings.invalidate(route);
-    this.#news.note(route.scope, route.connectorKey, true);
+    this.#onNews(route, true);
   }
 
   /** The route's tools may have changed. */
   mayHaveChanged(route: Route<RemoteMcpClient>): void {
-    this.#listings.invalidate(route);
-    this.#news.note(route.scope, route.connectorKey, false);
+    this.#onNews(route, false);
   }
 
   /** What agents see of the connector may be other tools, or other descriptions, by what people decided. */
@@ -163,8 +161,9 @@ export class ToolViews {
     for (const { connectorKey, previous, current } of changes) {
       if (current === undefined) this.#reports.forget(connectorKey);
       else this.#onPublished(current);
+      if (previous !== undefined) this.#catalogs.onWithdrawn(previous);
       for (const route of [previous, current]) {
-        if (route !== undefined) this.#news.note(route.scope, connectorKey, true);
+        if (route !== undefined) this.#news.note(route.scope, connectorKey, !this.#isUnread(current));
       }
     }
   }
@@ -182,9 +181,7 @@ export class ToolViews {
   /** The catalog of a connector is out of date: it is read anew, and nobody waits for that. */
   outdate(connectorKey: string): void {
     const route = this.#options.routes.current(connectorKey);
-    if (route === undefined) return;
-    this.#listings.invalidate(route);
-    this.#catalogs.refreshBehind(route);
+    if (route !== undefined) this.mayHaveChanged(route);
   }
 
   /** As {@link CatalogViews.read}. */
@@ -240,14 +237,31 @@ export class ToolViews {
     this.#catalogs.onPublished(route);
   }
 
-  #onListed(
-    route: Route<RemoteMcpClient>,
-    { listing, wasMissed, before }: Listed<RouteListing>,
-    walked: WalkedTools | undefined,
-  ): void {
-    const known = this.#catalogs.onListed(route, listing, walked) ?? before;
-    const isOther = known !== undefined && known.digest !== listing.digest;
+  /** Whoever was told of it before its catalog was read would get the old one: there are no news of it until then. */
+  #onNews(route: Route<RemoteMcpClient>, isCertain: boolean): void {
+    this.#listings.invalidate(route);
+    if (this.#catalogs.areOf(route.connectorKey)) this.#catalogs.refreshSoon(route, isCertain);
+    else this.#news.note(route.scope, route.connectorKey, isCertain);
+  }
+
+  /** Whether what the route lists is yet to be read for its catalog. */
+  #isUnread(route: Route<RemoteMcpClient> | undefined): boolean {
+    return route !== undefined && this.#catalogs.areOf(route.connectorKey) && this.#catalogs.of(route) === undefined;
+  }
+
+  #onListed(route: Route<RemoteMcpClient>, listed: Listed<RouteListing>, walked: WalkedTools | undefined): void {
+    const { listing, wasMissed, before } = listed;
+    const isOther = this.#catalogs.areOf(route.connectorKey)
+      ? this.#catalogs.onListed(route, listed, walked)
+      : before !== undefined && before.digest !== listing.digest;
     if (wasMissed || isOther) this.#news.note(route.scope, route.connectorKey, true);
+  }
+
+  /** Whether it is known, without asking its server, what agents would get of the connector. */
+  #isKnown(connectorKey: string): boolean {
+    const route = this.#options.routes.current(connectorKey);
+    const isAsked = route !== undefined && !this.#catalogs.areOf(connectorKey);
+    return !isAsked || this.#listings.valid(route) !== undefined;
   }
 
   /** What was given can be older than what is known by now, if the news of that came between. */
@@ -263,8 +277,10 @@ export class ToolViews {
     const shown = (listing: RouteListing): string => this.#shown(binding, connectorKey, listing).digest;
     const route = this.#options.routes.current(connectorKey);
     if (route !== undefined && scopes.includes(route.scope)) {
-      const catalog = this.#listings.isOutdated(route) ? undefined : await this.#catalogs.loadOf(route);
-      if (catalog !== undefined) return shown(catalog.listing) !== digest;
+      if (this.#catalogs.areOf(connectorKey)) {
+        const catalog = await this.#catalogs.loadOf(route);
+        return (catalog === undefined ? "" : shown(catalog.listing)) !== digest;
+      }
       // That there is a route is known to be new already; what it lists is not worth a walk.
       if (digest === "" && this.#listings.newest(route) === undefined && route.tools.size > 0) return true;
       return shown(this.#listings.valid(route) ?? (await this.relist(route, route.signal))) !== digest;

@@ -74,10 +74,13 @@ export class CallApprovals implements ApprovalGate {
     const { approvalTimeoutMs, clock } = this.#config;
     // The call ends with its being asked, and its deadline with it.
     if (asked === "result") return this.#askByResult(bound, approvalTimeoutMs);
+    const expiresAt = this.#in(approvalTimeoutMs);
     await this.#waiting.ask(bound, asked, Math.max(1, Math.min(approvalTimeoutMs, call.deadline - clock.now())));
     if (this.#isClosed || this.#config.loginOf(binding) !== bound.login)
       throw approvalDenied(connectorKey, "withdrawn");
-    return this.#approved(bound, undefined);
+    // A clock can be late with what it was to do.
+    if (clock.now() >= expiresAt) throw approvalDenied(connectorKey, "expired");
+    return this.#approved(bound, undefined, expiresAt);
   }
 
   /** Denies what waits and stands no more: of one connector, or of all. For when permissions, routes or sign-ins have changed. */
@@ -122,7 +125,7 @@ export class CallApprovals implements ApprovalGate {
     if (known.phase === "round") {
       const fate = leftMs > 0 ? this.#rounds.take(bindingId, known.turn) : "forgotten";
       if (fate !== "taken") throw continuationRefused(fate === "used" ? "used" : "expired", "not_sent");
-      return this.#approved(bound, { responses, state: known.state });
+      return this.#approved(bound, { responses, state: known.state }, undefined);
     }
     // What an agent says counts only where it was to be asked.
     if (this.#whoIsAsked(question) !== "result") throw continuationRefused("mismatch", "not_sent");
@@ -134,7 +137,7 @@ export class CallApprovals implements ApprovalGate {
     // Nothing was answered: it is asked again, and gets no more time by it.
     if (decision === undefined) return this.#askByResult(bound, leftMs);
     if (decision === "deny") throw approvalDenied(connectorKey, "denied");
-    return this.#approved(bound, undefined);
+    return this.#approved(bound, undefined, known.expiresAt);
   }
 
   /** What a state says that an agent gave. Throws `continuation_refused`. */
@@ -161,13 +164,20 @@ export class CallApprovals implements ApprovalGate {
     return { kind: "asks", raw: askingResult(request, state) };
   }
 
-  #approved({ about, bindingId }: Question, continuation: Continuation | undefined): ApprovalVerdict {
+  /** `expiresAt`: by when it has to be used; `undefined`: it was. */
+  #approved(
+    { about, bindingId }: Question,
+    continuation: Continuation | undefined,
+    expiresAt: number | undefined,
+  ): ApprovalVerdict {
+    let isUsed = expiresAt === undefined;
+    const use = (): boolean => (isUsed ||= expiresAt !== undefined && this.#config.clock.now() < expiresAt);
     const sealState = (state: string | undefined): string => {
       const turn = this.#nextTurn();
       if (!this.#isClosed) this.#rounds.add(bindingId, turn);
       return this.#seal(this.#config.mintId(), { phase: "round", about, turn, expiresAt: this.#in(ROUND_MS), state });
     };
-    return { kind: "approved", continuation, sealState };
+    return { kind: "approved", continuation, use, sealState };
   }
 
   #seal(callId: string, state: ApprovalState): string {

@@ -1,8 +1,11 @@
-/** What can't be seen, or changes how what is around it is shown; of spaces, all but the plain one. */
-const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/gu;
+/**
+ * What can't be seen, or changes how what is around it is shown; of spaces, all but the plain one, and of marks those that would be put on a
+ * quote, or pile up.
+ */
+const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}|(?<=^|["\\]|\p{M}{3})\p{M}/gu;
 const QUOTE_OR_BACKSLASH = /["\\]/g;
-/** The only characters of the kind that JSON has outside of its strings, and never inside. */
-const JSON_SPACE = /[\t\n\r ]+/g;
+/** The strings of a JSON text, which are to stay, and the spaces between everything else. */
+const JSON_SPACE = /"[^"\\]*(?:\\.[^"\\]*)*"|[\t\n\r ]+/g;
 
 /**
  * Text from elsewhere in quotes: one line, with an escape of JSON for each character that can't be seen, and at most `maxCharacters` of it,
@@ -22,13 +25,15 @@ export interface ShownJson {
   readonly omittedBytes: number;
 }
 
-/** The JSON text of an object, on one line. Outside of its strings it has nothing that needs quotes. Pure. */
+/**
+ * The JSON text of an object, on one line. Outside of its strings it has nothing that needs quotes, and its spaces say nothing: however many
+ * there are, one is shown, so that none moves what follows out of sight. Pure.
+ */
 export function shownJson(json: string, maxCharacters: number): ShownJson {
-  const bytes = Buffer.byteLength(json);
-  const kept = beginning(json, maxCharacters);
-  const omittedBytes = bytes - Buffer.byteLength(kept);
-  const text = kept.replace(JSON_SPACE, (spaces) => (/^ +$/.test(spaces) ? spaces : " "));
-  return { text: visible(text), bytes, omittedBytes };
+  const dense = json.replace(JSON_SPACE, (part) => (part.startsWith('"') ? part : " "));
+  const kept = beginning(dense, maxCharacters);
+  const omittedBytes = Buffer.byteLength(dense) - Buffer.byteLength(kept);
+  return { text: visible(kept), bytes: Buffer.byteLength(json), omittedBytes };
 }
 
 /** No pair is cut into halves. */

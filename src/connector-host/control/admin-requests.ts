@@ -41,7 +41,9 @@ export class AdminRequests {
     if (isDone(first)) return resultOf(first);
     const { error, confirmation } = errorShape.safeParse(jsonOf(first)).data ?? {};
     if (confirmation === undefined) throw restoreFault(error) ?? refusedAnswer(first);
-    if (!(await this.#options.confirm(confirmation.question))) throw notConfirmed();
+    // Nothing but this very word is one: whoever answers with a text may have said no.
+    const isConfirmed: unknown = await this.#options.confirm(confirmation.question);
+    if (isConfirmed !== true) throw notConfirmed();
     const second = await this.#request(verb, { params, confirmation: confirmation.id }, sending);
     if (isDone(second)) return resultOf(second);
     throw restoreFault(errorShape.safeParse(jsonOf(second)).data?.error) ?? refusedAnswer(second);

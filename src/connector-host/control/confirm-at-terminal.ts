@@ -26,25 +26,40 @@ const MAX_CHARACTERS = 8_192;
 /** As {@link confirmAtTerminal}, at a terminal of one's own. */
 export function createTerminalConfirm(options: TerminalConfirmOptions = {}): Confirm {
   const { open = openTerminal, random = randomInt, clock = systemClock } = options;
-  return async (question) => {
+  const ask: Confirm = async (question) => {
     const terminal = open();
     if (terminal === undefined) throw terminalRequired(question);
     const late = new AbortController();
     const stop = clock.schedule(CONFIRMATION_MS, () => late.abort());
     try {
       const word = Array.from({ length: WORD_LENGTH }, () => LETTERS.charAt(random(LETTERS.length))).join("");
-      terminal.write(
-        `\n${plainText(question.slice(0, MAX_CHARACTERS))}\nType ${word} to do it, anything else not to: `,
-      );
+      terminal.write(`\n${shownQuestion(question)}\nType ${word} to do it, anything else not to: `);
       const typed = await terminal.readLine(late.signal);
       const isConfirmed = typed?.trim() === word;
       terminal.write(isConfirmed ? "" : "\nNothing is done.\n");
       return isConfirmed;
+    } catch {
+      // It broke, so that nobody is there who could be asked.
+      throw terminalRequired(question);
     } finally {
       stop();
       terminal.close();
     }
   };
+  let last: Promise<unknown> = Promise.resolve();
+  // Two questions at once would each get what is typed for the other.
+  return (question) => {
+    const asking = last.then(() => ask(question));
+    last = asking.catch(ignore);
+    return asking;
+  };
+}
+
+/** What of a question is left out is said: it may be what matters. */
+function shownQuestion(question: string): string {
+  const left = question.length - MAX_CHARACTERS;
+  const shown = plainText(question.slice(0, MAX_CHARACTERS));
+  return left <= 0 ? shown : `${shown} and ${String(left)} characters more`;
 }
 
 /**
@@ -53,3 +68,5 @@ export function createTerminalConfirm(options: TerminalConfirmOptions = {}): Con
  * (`not_sent`) where there is no terminal.
  */
 export const confirmAtTerminal: Confirm = createTerminalConfirm();
+
+function ignore(): void {}

@@ -1,8 +1,7 @@
-import { setMaxListeners } from "node:events";
 import type { AuthorizationStart, DisconnectResult, FlowRow, Login } from "../../auth-projection/index.js";
 import type { ReconcileEvents } from "../../reconcile/index.js";
 import type { AdminLink, AdminPlane, TestCallRequest, TestCallResult } from "../admin/index.js";
-import { AdminWeb } from "../admin-web/index.js";
+import type { AdminWeb } from "../admin-web/index.js";
 import type { OperatorApprovals } from "../approvals/index.js";
 import type { JournalReader } from "../journal/index.js";
 import type {
@@ -16,17 +15,17 @@ import type {
 import type { StorageIssue } from "../registration/index.js";
 import type { SkillRoot } from "../skills/index.js";
 import { AccountAuthorizations, type AuthorizeConnectorOptions } from "./account-authorizations.js";
-import { accountScope, DEVICE_SCOPE } from "./account-scope.js";
-import { CloseBound, type CloseOptions, resolveCloseOptions } from "./close-bound.js";
+import type { CloseBound, CloseOptions } from "./close-bound.js";
 import type { ConnectorAdmin } from "./connector-admin.js";
 import type { ConnectorStatus } from "./connector-status.js";
-import { noControlPlane } from "./control-plane.js";
 import { createAdmin } from "./create-admin.js";
 import { createPlane } from "./create-plane.js";
-import { hostClosed, noAccount } from "./host-errors.js";
+import { HostEnding } from "./host-ending.js";
+import { hostClosed } from "./host-errors.js";
 import { loadHostId } from "./host-identity.js";
 import { type ConnectorHostOptions, resolveConnectorHostOptions } from "./host-options.js";
 import { HostParts } from "./host-parts.js";
+import { HostScopes } from "./host-scopes.js";
 import type { HostStore } from "./host-store.js";
 import { loadCatalog } from "./load-catalog.js";
 import { assertProfile } from "./profiles.js";
@@ -34,21 +33,14 @@ import type { PublicationListener } from "./publication-feed.js";
 import type { PublicationGates } from "./publication-gates.js";
 import { reportDeclared } from "./report-declared.js";
 import { type HostAgentCounts, type ServedAgents, serveAgents } from "./serve-agents.js";
-import { shutDown } from "./shut-down.js";
-import { startSession } from "./start-session.js";
+import { type Closable, shutDown } from "./shut-down.js";
 import type { StatusListener } from "./status-feed.js";
 
 /** For whom an agent's access is wanted. */
 export type AgentSession = Omit<BindingRequest, "login">;
 
-/** The sockets of a host. */
-export interface HostSockets {
-  /** Stops accepting, lets what runs be answered within `closeTimeoutMs`, and cuts the rest. Called again, the earlier end counts. */
-  close(closeTimeoutMs?: number): Promise<void>;
-}
-
 /** What a host's sockets are opened on: itself, and its agents as far as they name their bindings. */
-export type OpenSockets = (host: ConnectorHost, agents: Pick<LocalServer, "answerNamed">) => Promise<HostSockets>;
+export type OpenSockets = (host: ConnectorHost, agents: Pick<LocalServer, "answerNamed">) => Promise<Closable>;
 
 /**
  * Publishes the tools of an account's connectors on one local MCP server, and follows the account's authorization.
@@ -63,33 +55,28 @@ export class ConnectorHost {
   /** What a person administers it by. Whoever holds it may do everything: it is nothing for agents. */
   readonly admin: AdminPlane;
   readonly #parts: HostParts;
-  /** Fires when the host closes. */
-  readonly #ended = new AbortController();
+  readonly #scopes: HostScopes;
+  readonly #ending: HostEnding;
   readonly #authorizations: AccountAuthorizations;
   readonly #web: AdminWeb;
   #server: ServedAgents | undefined;
-  #sockets: HostSockets | undefined;
-  /** The endings of sessions that are over. */
-  readonly #ending = new Set<Promise<void>>();
-  #closing: Promise<void> | undefined;
-  #bound: CloseBound | undefined;
+  #sockets: Closable | undefined;
 
   private constructor(parts: HostParts, issues: readonly StorageIssue[]) {
     this.#parts = parts;
-    // Every removal that is waited for listens.
-    setMaxListeners(0, this.#ended.signal);
-    this.connectors = createAdmin(parts, { issues, signal: this.#ended.signal });
+    this.#scopes = new HostScopes(parts, () => this.#server?.revokeAll());
+    this.#ending = new HostEnding(parts.config, (bound) => this.#shutDown(bound));
+    this.connectors = createAdmin(parts, { issues, signal: this.#ending.signal });
     this.#authorizations = new AccountAuthorizations(parts.catalog, () => parts.session);
-    const { clock, logger, wallClock } = parts.config;
-    const onFault = (error: unknown): void => logger.error("A fault of the admin plane.", { error });
-    this.#web = new AdminWeb({ plane: () => this.admin, clock, wallClock, onFault });
-    this.admin = createPlane(parts, {
+    const { admin, web } = createPlane(parts, {
       connectors: this.connectors,
-      served: () => (this.#closing === undefined ? this.#server : undefined),
+      served: () => (this.#ending.hasBegun ? undefined : this.#server),
       durableBindings: () => this.durableBindings(),
-      web: this.#web,
       url: () => this.url,
+      ended: this.#ending.signal,
     });
+    this.admin = admin;
+    this.#web = web;
     parts.routes.onPublication((changes) => parts.feed.announce(changes));
   }
 
@@ -115,7 +102,7 @@ export class ConnectorHost {
       const server = await serveAgents(host.#parts);
       host.#server = server;
       host.#parts.onRelisted = (connectorKey) => server.invalidate(connectorKey);
-      host.#beginDevice();
+      host.#scopes.beginDevice();
       host.#sockets = await openSockets?.(host, host.#server);
       host.#parts.housekeeping.start();
       return host;
@@ -141,24 +128,8 @@ export class ConnectorHost {
    * `invalid_options` on a host that was started without `baseUrl` and `accounts`.
    */
   signIn(accountId: string): Login {
-    if (this.#closing !== undefined) throw hostClosed();
-    if (accountId === "") throw noAccount();
-    if (this.#parts.config.controlPlane === undefined) throw noControlPlane();
-    this.signOut();
-    const { logins, memory, controller, gates, routes } = this.#parts;
-    const login = logins.signIn(accountId);
-    const scope = accountScope(accountId);
-    memory.switchLogin(login.generation);
-    const scopeEpoch = controller.activateScope(scope);
-    routes.openScope(scope, scopeEpoch);
-    gates.begin(scope);
-    try {
-      this.#parts.session = startSession(this.#parts, login, scopeEpoch);
-    } catch (error) {
-      this.#endLogin(scope);
-      throw error;
-    }
-    return login;
+    if (this.#ending.hasBegun) throw hostClosed();
+    return this.#scopes.signIn(accountId);
   }
 
   /**
@@ -166,12 +137,7 @@ export class ConnectorHost {
    * refused, and no request of it gets credentials any more. Durable bindings stay, and reach nothing of the account.
    */
   signOut(): void {
-    const { session } = this.#parts;
-    if (session === undefined) return;
-    this.#parts.session = undefined;
-    this.#endLogin(session.scope);
-    const ending = session.close().finally(() => this.#ending.delete(ending));
-    this.#ending.add(ending);
+    this.#scopes.signOut();
   }
 
   /**
@@ -326,71 +292,17 @@ export class ConnectorHost {
    * `invalid_options`.
    */
   close(options: CloseOptions = {}): Promise<void> {
-    const { force } = resolveCloseOptions(options);
-    const { closeTimeoutMs, clock, logger } = this.#parts.config;
-    this.#bound ??= new CloseBound(closeTimeoutMs, clock, logger);
-    if (force) this.#bound.force();
-    if (this.#closing !== undefined) return this.#closing;
-    let end = ignore;
-    // Listeners hear of the fences while it begins, and may close the host too.
-    const closing = new Promise<void>((resolve) => (end = resolve));
-    this.#closing = closing;
-    void this.#shutDown(this.#bound).finally(end);
-    return closing;
-  }
-
-  /** The scope of the device lasts from the start to the end, whoever is signed in. */
-  #beginDevice(): void {
-    const { controller, gates, routes } = this.#parts;
-    routes.openScope(DEVICE_SCOPE, controller.activateScope(DEVICE_SCOPE));
-    gates.begin(DEVICE_SCOPE);
-  }
-
-  /** The flag first, so that no request gets credentials any more; then the work; then what it had published. */
-  #endLogin(scope: string): void {
-    const { approvals, logins, controller, gates, routes, news, memory } = this.#parts;
-    logins.signOut();
-    controller.shutScope(scope);
-    routes.fenceAll(scope);
-    gates.end(scope);
-    news.clear();
-    memory.switchLogin(undefined);
-    this.#server?.revokeAll();
-    approvals.recheck();
+    return this.#ending.close(options);
   }
 
   #shutDown(bound: CloseBound): Promise<void> {
-    this.#ended.abort(hostClosed());
     return shutDown({
       parts: this.#parts,
       bound,
-      sockets: this.#outside(),
+      outside: [this.#sockets, this.#web],
       server: this.#server,
-      fenceAll: () => this.#fenceAll(),
-      endings: this.#ending,
+      fenceAll: () => this.#scopes.fenceAll(),
+      endings: this.#scopes.endings,
     });
   }
-
-  /** Everything by which people and agents reach it, but for the local server. */
-  #outside(): HostSockets {
-    const sockets = this.#sockets;
-    const close = async (closeTimeoutMs?: number): Promise<void> => {
-      await Promise.all([sockets?.close(closeTimeoutMs), this.#web.close(closeTimeoutMs)]);
-    };
-    return { close };
-  }
-
-  /** Nothing is published any more, and everybody who asked is told why. */
-  #fenceAll(): void {
-    const { approvals, controller, gates, routes, status } = this.#parts;
-    status.beginClosing();
-    approvals.close();
-    this.signOut();
-    controller.shutScope(DEVICE_SCOPE);
-    routes.fenceAll(DEVICE_SCOPE);
-    gates.end(DEVICE_SCOPE);
-    status.feed.close();
-  }
 }
-
-function ignore(): void {}

@@ -1,4 +1,4 @@
-import { countOption, durationOption } from "../../options.js";
+import { countOption, durationOption, refuseUnknownOptions } from "../../options.js";
 import { RemoteConnectorError } from "../../errors.js";
 import {
   AdminPlane,
@@ -8,7 +8,7 @@ import {
   type TestCallRequest,
   type TestCallResult,
 } from "../admin/index.js";
-import type { AdminWeb } from "../admin-web/index.js";
+import { AdminWeb } from "../admin-web/index.js";
 import type { DurableBinding } from "../local-server/index.js";
 import { DEVICE_SCOPE } from "./account-scope.js";
 import type { ConnectorAdmin } from "./connector-admin.js";
@@ -24,18 +24,32 @@ export interface PlaneContext {
   /** `undefined` while the host starts, and when it is closed. */
   readonly served: () => ServedAgents | undefined;
   readonly durableBindings: () => readonly DurableBinding[];
-  readonly web: AdminWeb;
   readonly url: () => string;
+  /** Fires when the host closes. */
+  readonly ended: AbortSignal;
 }
 
 const TEST_MS = 60_000;
+const TEST_MEMBERS = [
+  "connectorKey",
+  "nativeName",
+  "argumentsText",
+  "timeoutMs",
+  "signal",
+] as const satisfies readonly (keyof TestCallRequest)[];
 /** Of requests in a view. */
 const SHOWN_CALLS = 20;
 const NO_AGENTS = { bindings: 0, durableBindings: 0, sessions: 0, listeners: 0, requests: 0 };
 
-/** The admin plane of a host. */
-export function createPlane(parts: HostParts, context: PlaneContext): AdminPlane {
-  const { connectors, served, web } = context;
+/** The admin plane of a host, and the same in a browser, which listens once it is asked for a link. */
+export function createPlane(
+  parts: HostParts,
+  context: PlaneContext,
+): { readonly admin: AdminPlane; readonly web: AdminWeb } {
+  const { connectors } = context;
+  const { clock, logger, wallClock } = parts.config;
+  const onFault = (error: unknown): void => logger.error("A fault of the admin plane.", { error });
+  const web: AdminWeb = new AdminWeb({ plane: () => admin, clock, wallClock, onFault });
   const scopes = (): readonly string[] => {
     const scope = parts.session?.scope;
     return scope === undefined ? [DEVICE_SCOPE] : [DEVICE_SCOPE, scope];
@@ -45,29 +59,33 @@ export function createPlane(parts: HostParts, context: PlaneContext): AdminPlane
     approvalDesk: parts.approvals.operator,
     callDesk: parts.journal?.reader,
     adminLink: () => web.open(),
-    testCall: (request) => testCall(parts, served(), scopes(), request),
+    testCall: (request) => testCall(parts, context, scopes(), request),
     view: () => readView(parts, context, scopes()),
     async refresh(connectorKey) {
       if (connectorKey === undefined) parts.session?.sync.wake();
       else await connectors.refresh(connectorKey);
     },
   };
-  return new AdminPlane(host);
+  const admin = new AdminPlane(host);
+  return { admin, web };
 }
 
 async function testCall(
   { catalog, config }: HostParts,
-  served: ServedAgents | undefined,
+  { served, ended }: PlaneContext,
   scopes: readonly string[],
   request: TestCallRequest,
 ): Promise<TestCallResult> {
-  if (served === undefined) throw hostClosed();
+  const server = served();
+  if (server === undefined) throw hostClosed();
+  refuseUnknownOptions(request, TEST_MEMBERS);
   const { connectorKey, nativeName, argumentsText = "{}", signal = new AbortController().signal } = request;
   if (catalog.get(connectorKey) === undefined) throw unknownConnector(connectorKey);
   const timeoutMs = durationOption("timeoutMs", request.timeoutMs, TEST_MS);
   const limit = countOption("maxArgumentsBytes", config.localServer.maxArgumentsBytes, 256 * 1024);
   if (Buffer.byteLength(argumentsText, "utf8") > limit) throw tooLarge(limit);
-  const answer = await served.people.testCall(scopes, { connectorKey, nativeName, argumentsText, signal, timeoutMs });
+  const test = { connectorKey, nativeName, argumentsText, signal, ended, timeoutMs };
+  const answer = await server.people.testCall(scopes, test);
   const { era, isError, raw, resultType } = answer;
   return { raw: Buffer.from(raw).toString("utf8"), era, resultType, isError, delivery: "answered" };
 }

@@ -97,6 +97,12 @@ export interface ConnectorHostOptions extends ApprovalOptions {
   readonly heldCallTimeoutMs?: number | undefined;
   /** What a legacy server may ask for in one such call before anything of it is answered; what is beyond is refused. Default 32. */
   readonly maxWaitingAsks?: number | undefined;
+  /** Bytes of all results of such calls that came while their agents were being asked, and wait for these. Default 32 MiB. */
+  readonly maxHeldResultBytes?: number | undefined;
+  /** Connections over which one legacy server over HTTP may ask the agents of calls, beside its plain one. Default 4. */
+  readonly maxLeasedConnections?: number | undefined;
+  /** Calls that wait for such a connection of one server, or for their turn on the only one of a program. Default 1,000. */
+  readonly maxWaitingLeases?: number | undefined;
   /** How often a modern server may ask before it answers a call of an agent that is asked on its stream. Default 10. */
   readonly maxInputRounds?: number | undefined;
   /** How long a call waits for a connector that is not there yet. Default 15,000 ms. */
@@ -208,13 +214,16 @@ const OPTION_NAMES: readonly (keyof ConnectorHostOptions)[] = [
   "maxAllPendingApprovals",
   "maxHeldCalls",
   "maxHeldCallsPerBinding",
+  "maxHeldResultBytes",
   "maxInputRounds",
+  "maxLeasedConnections",
   "maxListBytes",
   "maxPendingApprovals",
   "maxRememberedResources",
   "maxRegistrations",
   "maxResourceSubscriptions",
   "maxWaitingAsks",
+  "maxWaitingLeases",
   "mintEpoch",
   "naming",
   "newReleaseTools",
@@ -242,7 +251,7 @@ export function resolveConnectorHostOptions(options: ConnectorHostOptions): Conn
   if (!toolPermission.safeParse(newReleaseTools).success) {
     refuseOption("newReleaseTools", "must be off, ask or allow");
   }
-  const { heldCallTimeoutMs, maxHeldCalls, maxHeldCallsPerBinding, maxWaitingAsks } = options;
+  const { heldCallTimeoutMs, maxHeldCalls, maxHeldCallsPerBinding, maxHeldResultBytes, maxWaitingAsks } = options;
   const controlPlane = resolveControlPlane(options);
   const clock = options.clock ?? systemClock;
   const client = { clock, ...options.client };
@@ -258,6 +267,8 @@ export function resolveConnectorHostOptions(options: ConnectorHostOptions): Conn
       authorize: options.authorizeServer,
       eraMemory: options.eraMemory,
       allowInsecureHttp: policy.allowInsecureHttp,
+      maxLeasedConnections: options.maxLeasedConnections,
+      maxWaitingLeases: options.maxWaitingLeases,
       clock,
     }),
     declared: declareConnectors({
@@ -281,7 +292,13 @@ export function resolveConnectorHostOptions(options: ConnectorHostOptions): Conn
     maxListBytes: countOption("maxListBytes", options.maxListBytes, 15 * 1024 * 1024),
     maxRememberedResources: countOption("maxRememberedResources", options.maxRememberedResources, 16_384),
     maxResourceSubscriptions: countOption("maxResourceSubscriptions", options.maxResourceSubscriptions, 1_024),
-    heldCalls: resolveHeldCallLimits({ maxHeldCallsPerBinding, maxHeldCalls, heldCallTimeoutMs, maxWaitingAsks }),
+    heldCalls: resolveHeldCallLimits({
+      maxHeldCallsPerBinding,
+      maxHeldCalls,
+      heldCallTimeoutMs,
+      maxWaitingAsks,
+      maxHeldResultBytes,
+    }),
     maxInputRounds: countOption("maxInputRounds", options.maxInputRounds, 10),
     wakeBudgetMs: durationOption("wakeBudgetMs", options.wakeBudgetMs, 15_000),
     closeTimeoutMs: durationOption("closeTimeoutMs", options.closeTimeoutMs, 15_000),

@@ -101,6 +101,10 @@ export async function serveAgents(parts: HostParts): Promise<ServedAgents> {
         const kind = entry && scopeKindOf(entry);
         for (const scope of scopes) if (kindOfScope(scope) === kind) controller.probe(scope, [key]);
       },
+      onStatus: (key, run) =>
+        parts.status.feed.subscribe(({ status }) => {
+          if (status.connectorKey === key) run();
+        }),
       onFailure(route, error) {
         if (route.scope === DEVICE_SCOPE) device.onRequest(route, error);
         else faults.onRequest(route, error);

@@ -2,7 +2,7 @@ import type { CloseBound } from "./close-bound.js";
 import type { HostParts } from "./host-parts.js";
 
 /** What of a host stops accepting, then lets what runs be answered, and cuts the rest. Called again, the earlier end counts. */
-interface Closable {
+export interface Closable {
   close(closeTimeoutMs?: number): Promise<void>;
 }
 
@@ -10,7 +10,8 @@ interface Closable {
 export interface EndingHost {
   readonly parts: HostParts;
   readonly bound: CloseBound;
-  readonly sockets: Closable | undefined;
+  /** Everything by which people and agents reach it, but for the local server. */
+  readonly outside: readonly (Closable | undefined)[];
   readonly server: (Closable & { settleHeld(): Promise<void> }) | undefined;
   /** Ends what is published, and what runs under it, at once. */
   readonly fenceAll: () => void;
@@ -24,14 +25,16 @@ const ENDED_BY = 0.8;
 const WRITTEN_BY = 0.9;
 
 /** From the outside in, each step after the one before. Never rejects: what is given up is logged. */
-export async function shutDown({ parts, bound, sockets, server, fenceAll, endings }: EndingHost): Promise<void> {
+export async function shutDown({ parts, bound, outside, server, fenceAll, endings }: EndingHost): Promise<void> {
   const { device, housekeeping, controller, routes, memory, journal, store } = parts;
-  const closing = { sockets: sockets?.close(), server: server?.close() };
+  const closeOutside = (closeTimeoutMs?: number): Promise<unknown> =>
+    Promise.all(outside.map(async (each) => each?.close(closeTimeoutMs)));
+  const closing = { sockets: closeOutside(), server: server?.close() };
   fenceAll();
   const served = { ...closing, held: server?.settleHeld() };
   await bound.wait({ stage: "answers", parts: served, until: ANSWERED_BY, isForCalls: true });
   // Whoever has not read an answer by now gets none.
-  void sockets?.close(0);
+  void closeOutside(0);
   void server?.close(0);
   const ended = {
     runs: controller.close(),

@@ -28,7 +28,7 @@ export interface RequestJournalOptions {
 
 /**
  * Writes every request down before it is sent. The rows that a turn of the loop brings are committed together; what becomes of them is
- * written in the same way, and nobody waits for it.
+ * written with those that come next, or a moment later, and nobody waits for it.
  */
 export class RequestJournal implements CallJournal {
   /** What is asked of it. */
@@ -119,7 +119,8 @@ export class RequestJournal implements CallJournal {
         hasEnded = true;
         this.#running -= 1;
         const times = { endedAt: Math.round(wallClock.now()), durationMs: clock.now() - startedAt };
-        this.#commits.end(row.seq, () => describeEnd(end, times, this.#rules));
+        const bytes = end.kind === "result" ? end.raw.length : 0;
+        this.#commits.end({ seq: row.seq, bytes, describe: () => describeEnd(end, times, this.#rules) });
       },
     };
   }

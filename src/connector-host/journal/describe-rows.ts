@@ -83,8 +83,9 @@ export function describeEnd(
 }
 
 function shownName({ kind }: CallSubject, name: string): string {
-  // Texts that only look like addresses are names all the same.
-  if (kind !== "resource" || !URL.canParse(name)) return bounded(name);
+  // Texts of tools and prompts that only look like addresses are names all the same. What is completed may be a template of addresses.
+  const mayBeAddress = kind === "resource" || kind === "completion";
+  if (!mayBeAddress || !URL.canParse(name)) return bounded(name);
   const url = new URL(name);
   const hasSecrets = url.search !== "" || url.username !== "" || url.password !== "" || url.hash !== "";
   return bounded(hasSecrets ? shownUrl(url) : name);

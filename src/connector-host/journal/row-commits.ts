@@ -1,6 +1,14 @@
 import type { Clock } from "../../transport/index.js";
 import type { BegunRow, JournalRows, RowEnd } from "./journal-rows.js";
 
+/**
+ * So long a verdict waits for a row that it is committed with: a transaction of its own would cost as much as that of the row did. A
+ * process that is killed meanwhile leaves a row that reads `unknown`.
+ */
+const RIDE_MS = 20;
+/** What waits so beyond this does not wait for more: it is committed when the turn of the loop is over. */
+const MAX_RIDING = 256;
+const MAX_RIDING_BYTES = 1024 * 1024;
 /** Verdicts that could not be written are tried again after this. */
 const RETRY_MS = 1_000;
 const CLOSING_RETRY_MS = 50;
@@ -40,16 +48,26 @@ interface UnwrittenEnd {
   readonly end: RowEnd;
 }
 
-/** Commits what one turn of the loop brings in one transaction. */
+/** A row of which it is known what became, and not described yet: digests are made when the answers are on their way. */
+export interface EndingRow {
+  readonly seq: number;
+  /** What it holds until it is described. */
+  readonly bytes: number;
+  /** Called once. */
+  readonly describe: () => RowEnd;
+}
+
+/** Commits the rows that one turn of the loop brings in one transaction, and the verdicts that wait with them. */
 export class RowCommits {
   readonly #options: RowCommitsOptions;
   #batch: Batch | undefined;
-  /** What ended in this turn, not described yet: digests are made when the answers are on their way. */
-  #ending: { readonly seq: number; readonly describe: () => RowEnd }[] = [];
+  #ending: EndingRow[] = [];
+  #endingBytes = 0;
   /** Verdicts that a transaction did not take in. */
   #unwritten: UnwrittenEnd[] = [];
   /** A flush will come when this turn is over. */
   #isDeferred = false;
+  #cancelRide: (() => void) | undefined;
   #cancelRetry: (() => void) | undefined;
   #isFailing = false;
   #isClosed = false;
@@ -73,6 +91,8 @@ export class RowCommits {
 
   /** Commits a row in place of the one before it at once. Throws `store_*`. */
   supersede(seq: number, row: BegunRow): void {
+    // Rows come in the order of their numbers.
+    this.flush();
     try {
       this.#options.rows.write({ begun: [row], superseded: [seq], ended: [] });
     } catch (error) {
@@ -82,11 +102,13 @@ export class RowCommits {
     this.#options.onCommit(1);
   }
 
-  /** What became of a row. `describe` is called once, soon. */
-  end(seq: number, describe: () => RowEnd): void {
+  /** What became of a row: it is committed with the next rows, or a moment later. */
+  end(row: EndingRow): void {
     if (this.#isClosed) return;
-    this.#ending.push({ seq, describe });
-    this.#flushLater();
+    this.#ending.push(row);
+    this.#endingBytes += row.bytes;
+    if (this.#ending.length >= MAX_RIDING || this.#endingBytes >= MAX_RIDING_BYTES) this.#flushLater();
+    else this.#rideLater();
   }
 
   /** Commits what waits, in one transaction; what fails of it is refused, or tried again. Does not throw. */
@@ -96,6 +118,7 @@ export class RowCommits {
     const ended = this.#unwritten;
     for (const { seq, describe } of this.#ending) ended.push({ seq, end: describe() });
     this.#ending = [];
+    this.#endingBytes = 0;
     if (batch === undefined && ended.length === 0) return;
     try {
       this.#write(batch?.begun ?? [], ended);
@@ -118,8 +141,10 @@ export class RowCommits {
       await new Promise<void>((resolve) => clock.schedule(CLOSING_RETRY_MS, resolve));
     }
     this.#isClosed = true;
+    this.#cancelRide?.();
     this.#cancelRetry?.();
     if (this.unwritten > 0) report({ kind: "verdicts_lost", count: this.unwritten });
+    this.#unwritten = [];
   }
 
   #hasWritten(ended: readonly UnwrittenEnd[]): boolean {
@@ -167,6 +192,14 @@ export class RowCommits {
       this.#cancelRetry = undefined;
       cancel();
     };
+  }
+
+  /** What has gone by then leaves nothing to do: cancelling would cost each row more. */
+  #rideLater(): void {
+    this.#cancelRide ??= this.#options.clock.schedule(RIDE_MS, () => {
+      this.#cancelRide = undefined;
+      this.flush();
+    });
   }
 
   #flushLater(): void {

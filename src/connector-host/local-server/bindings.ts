@@ -146,7 +146,9 @@ function freeze(request: BindingRequest): Binding {
 }
 
 function identifier(argument: string, value: string): string {
-  if (value !== "" && value.length <= LONGEST_ID && !CONTROL.test(value)) return value;
+  // A host can give anything.
+  const isText = typeof value === "string" && value !== "";
+  if (isText && value.length <= LONGEST_ID && !CONTROL.test(value)) return value;
   const reason = `must have 1 to ${String(LONGEST_ID)} characters and no control characters`;
   throw new RemoteConnectorError("invalid_argument", {
     message: `${argument} ${reason}.`,

@@ -13,7 +13,8 @@ import type { Answer, RequestTarget } from "./request-target.js";
  * Answers a `tools/call`: checks what the agent sent, finds the tool, compares the headers with the contract that the tool
  * has now, calls it, and hands back the result's own bytes.
  *
- * Nothing is sent upstream before all checks passed. Until the call itself was begun, every failure is `not_sent`.
+ * Nothing is sent upstream before all checks passed. Until the call itself was begun, every failure is `not_sent`, unless the directory
+ * knows that the call goes on with one that was sent.
  * Source: 2026-07-28, Tools, Calling Tools; Streamable HTTP, Server Validation.
  */
 export async function callTool(
@@ -35,7 +36,8 @@ export async function callTool(
     tool = known ?? (await directory.resolve(binding, read.name, forwarded.signal, forwarded.deadline));
     if (target.ended !== undefined) throw endError(target.ended, "not_sent");
   } catch (error) {
-    return failedAnswer(config, target, { id, era, error, delivery: "not_sent" });
+    const unmade = directory.unmade?.(forwarded, error) ?? { error, delivery: "not_sent" };
+    return failedAnswer(config, target, { id, era, ...unmade });
   }
   const refusal = request.headers && checkParameterHeaders(request.headers, tool.contract, read.args, id);
   if (refusal !== undefined) return refusedAnswer(refusal);

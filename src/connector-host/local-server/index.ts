@@ -31,6 +31,7 @@ export {
   type ResourceDirectory,
   type ResourceRequest,
   type ResourceWatch,
+  type UnmadeRequest,
   type UpstreamAnswer,
   type ToolCall,
   type ToolDirectory,

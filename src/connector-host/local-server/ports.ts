@@ -1,3 +1,4 @@
+import type { Delivery } from "../../errors.js";
 import type { JsonObject, Notification, Progress, RawJson, ToolContract } from "../../protocol/index.js";
 import type { AnswerAsk } from "../../protocol/input/index.js";
 import type { LogLevel } from "../../serving/index.js";
@@ -92,6 +93,8 @@ export interface AgentInput {
    * an agent that is asked by a result of the type `input_required`, and answers by making its request again.
    */
   readonly ask?: AnswerAsk | undefined;
+  /** The same for requests of one agent, where agents that share a bearer can be told apart. Absent: all of the bearer's are one agent's. */
+  readonly holder?: object | undefined;
   /** What a request goes on with that was made again. Absent for a first one. */
   readonly continuation?: Continuation | undefined;
 }
@@ -185,6 +188,12 @@ export type CompletionReference =
   | { readonly type: "ref/prompt"; readonly name: string }
   | { readonly type: "ref/resource"; readonly uri: string };
 
+/** A request that could not be made. */
+export interface UnmadeRequest {
+  readonly error: unknown;
+  readonly delivery: Delivery;
+}
+
 /**
  * Everything that the local server knows of connectors. The host implements it.
  *
@@ -201,6 +210,11 @@ export interface ToolDirectory {
   resolve(binding: Binding, exposedName: string, signal: AbortSignal, deadline?: number): Promise<ResolvedTool>;
   /** `tool` is the object that `known` or `resolve` gave for this call. */
   call(binding: Binding, tool: ResolvedTool, call: ToolCall): Promise<UpstreamAnswer>;
+  /**
+   * What the call fails with, and the verdict on it, when no tool was resolved for it: it may go on with one that was sent. Left out:
+   * with what `resolve` rejected with, and `not_sent`.
+   */
+  unmade?(call: ToolCall, error: unknown): UnmadeRequest;
   /** Text for the model about the connectors in reach; `undefined` for none. */
   instructions?(binding: Binding): string | undefined;
   /** Told that a binding is over: nothing more comes from it. Must not throw. */

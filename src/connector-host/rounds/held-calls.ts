@@ -16,10 +16,12 @@ export interface HeldSubject {
   readonly digest: string;
 }
 
-export interface HeldCallsOptions {
+export interface HeldCallsOptions<Answer> {
   readonly clock: Clock;
   readonly sealer: StateSealer;
   readonly limits?: HeldCallLimits | undefined;
+  /** Bytes of an answer that is kept until its agent is there. */
+  readonly sizeOf: (answer: Answer) => number;
   /** Left out: those of the platform. */
   readonly randomBytes?: ((size: number) => Uint8Array) | undefined;
 }
@@ -29,6 +31,8 @@ interface Kept<Answer> {
   readonly subject: HeldSubject;
   readonly call: HeldCall<Answer>;
   round: number;
+  /** Of its answer, while that is kept to be told. */
+  bytes: number;
   /** Of the one state that goes on with the call; `undefined` while a request is attached to it. */
   nonce: string | undefined;
   /** Ends the wait for the agent. */
@@ -42,15 +46,16 @@ const ID_BYTES = 16;
  * round's state goes on with its call once, and only for the agent and the request that it was given for.
  */
 export class HeldCalls<Answer> {
-  readonly #options: HeldCallsOptions;
+  readonly #options: HeldCallsOptions<Answer>;
   readonly #config: ReturnType<typeof resolveHeldCallLimits>;
   readonly #kept = new Map<string, Kept<Answer>>();
   /** Calls that are not over, those included of which nobody was asked anything. */
   readonly #running = new Map<HeldCall<Answer>, Promise<void>>();
+  #keptBytes = 0;
   #isClosed = false;
 
   /** Throws `invalid_options`. */
-  constructor(options: HeldCallsOptions) {
+  constructor(options: HeldCallsOptions<Answer>) {
     this.#options = options;
     this.#config = resolveHeldCallLimits(options.limits);
   }
@@ -58,6 +63,11 @@ export class HeldCalls<Answer> {
   /** Calls of which an agent was asked something, and has not been told the end. */
   get size(): number {
     return this.#kept.size;
+  }
+
+  /** Bytes of answers that came while no agent was there to be told. */
+  get keptBytes(): number {
+    return this.#keptBytes;
   }
 
   /** Calls that run, held or not. */
@@ -89,7 +99,7 @@ export class HeldCalls<Answer> {
     });
     const round = call.attach(attached, {});
     const running = run(call.upstream).then(
-      (answer) => this.#settled(call, { kind: "answer", answer }),
+      (answer) => this.#answered(callId, call, answer),
       (error: unknown) => this.#settled(call, { kind: "failure", error }),
     );
     this.#running.set(call, running);
@@ -143,6 +153,17 @@ export class HeldCalls<Answer> {
     await Promise.all(running.map(([, end]) => end));
   }
 
+  /** An answer that nobody is there for is kept, if there is room. */
+  #answered(callId: string, call: HeldCall<Answer>, answer: Answer): void {
+    const kept = this.#kept.get(callId);
+    const { maxHeldResultBytes: limit } = this.#config;
+    const bytes = kept?.nonce === undefined ? 0 : this.#options.sizeOf(answer);
+    if (this.#keptBytes + bytes > limit) return this.#settled(call, { kind: "failure", error: notKept(limit) });
+    if (kept !== undefined) kept.bytes = bytes;
+    this.#keptBytes += bytes;
+    this.#settled(call, { kind: "answer", answer });
+  }
+
   #settled(call: HeldCall<Answer>, outcome: Parameters<HeldCall<Answer>["settle"]>[0]): void {
     this.#running.delete(call);
     call.settle(outcome);
@@ -160,7 +181,7 @@ export class HeldCalls<Answer> {
     if (excess !== undefined) throw excess;
     const { clock, sealer } = this.#options;
     const { heldCallTimeoutMs } = this.#config;
-    const kept = known ?? { subject, call, round: 0, nonce: undefined, stopTimer: ignore };
+    const kept = known ?? { subject, call, round: 0, bytes: 0, nonce: undefined, stopTimer: ignore };
     const nonce = this.#mint();
     kept.round += 1;
     kept.nonce = nonce;
@@ -174,7 +195,10 @@ export class HeldCalls<Answer> {
   }
 
   #forget(callId: string): void {
-    this.#kept.get(callId)?.stopTimer();
+    const kept = this.#kept.get(callId);
+    if (kept === undefined) return;
+    kept.stopTimer();
+    this.#keptBytes -= kept.bytes;
     this.#kept.delete(callId);
   }
 
@@ -221,6 +245,15 @@ function tooManyHeld(
     message: `${String(limit)} requests wait for answers to what their servers ask; ${option} raises the limit.`,
     delivery,
     details: { option, limit },
+  });
+}
+
+function notKept(limit: number): RemoteConnectorError<"limit_exceeded"> {
+  return new RemoteConnectorError("limit_exceeded", {
+    message:
+      "The result came while the agent was asked, and there was no room to keep it; maxHeldResultBytes raises the limit.",
+    delivery: "answered",
+    details: { option: "maxHeldResultBytes", limit },
   });
 }
 

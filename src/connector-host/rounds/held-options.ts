@@ -10,6 +10,8 @@ export interface HeldCallLimits {
   readonly heldCallTimeoutMs?: number | undefined;
   /** What a server may ask for in one request before anything of it is answered. Default 32; what is beyond is refused. */
   readonly maxWaitingAsks?: number | undefined;
+  /** Bytes of all results that came while their agents were being asked, and wait for these to come back. Default 32 MiB. */
+  readonly maxHeldResultBytes?: number | undefined;
 }
 
 export interface HeldCallConfig {
@@ -17,15 +19,25 @@ export interface HeldCallConfig {
   readonly maxHeldCalls: number;
   readonly heldCallTimeoutMs: number;
   readonly maxWaitingAsks: number;
+  readonly maxHeldResultBytes: number;
 }
+
+const OPTION_NAMES: readonly (keyof HeldCallLimits)[] = [
+  "heldCallTimeoutMs",
+  "maxHeldCalls",
+  "maxHeldCallsPerBinding",
+  "maxHeldResultBytes",
+  "maxWaitingAsks",
+];
 
 /** Applies the defaults. Throws `invalid_options`. */
 export function resolveHeldCallLimits(limits: HeldCallLimits = {}): HeldCallConfig {
-  refuseUnknownOptions(limits, ["maxHeldCallsPerBinding", "maxHeldCalls", "heldCallTimeoutMs", "maxWaitingAsks"]);
+  refuseUnknownOptions(limits, OPTION_NAMES);
   return {
     maxHeldCallsPerBinding: countOption("maxHeldCallsPerBinding", limits.maxHeldCallsPerBinding, 8),
     maxHeldCalls: countOption("maxHeldCalls", limits.maxHeldCalls, 256),
     heldCallTimeoutMs: durationOption("heldCallTimeoutMs", limits.heldCallTimeoutMs, 600_000),
     maxWaitingAsks: countOption("maxWaitingAsks", limits.maxWaitingAsks, 32),
+    maxHeldResultBytes: countOption("maxHeldResultBytes", limits.maxHeldResultBytes, 32 * 1024 * 1024),
   };
 }

@@ -7,7 +7,8 @@ export type AdmissionRefusal =
   | "route_not_published"
   | "login_changed"
   | "permission_changed"
-  | "contract_changed";
+  | "contract_changed"
+  | "approval_expired";
 
 /** Something that a call was prepared with, and how to read what it is by now. */
 export interface Pinned {
@@ -24,6 +25,8 @@ export interface AdmissionPins {
   readonly permission?: Pinned | undefined;
   /** Digest of the contract that its headers were made from. */
   readonly contract?: Pinned | undefined;
+  /** Whether the approval by which it is made is good. Asked last, so that one that says so is used. Synchronous, must not throw. */
+  readonly isApproved?: (() => boolean) | undefined;
 }
 
 /** The part of a route table that admission looks at. */
@@ -42,14 +45,15 @@ export function createAdmitter<Client extends RouteClient>(
   route: Route<Client>,
   pins: AdmissionPins = {},
 ): () => AdmissionRefusal | undefined {
-  const { login, permission, contract } = pins;
+  const { login, permission, contract, isApproved } = pins;
   return () => {
     if (route.state === "revoked") return "route_revoked";
     if (route.state === "superseded") return "route_superseded";
     if (!routes.isCurrent(route)) return "route_not_published";
     if (hasChanged(login)) return "login_changed";
     if (hasChanged(permission)) return "permission_changed";
-    return hasChanged(contract) ? "contract_changed" : undefined;
+    if (hasChanged(contract)) return "contract_changed";
+    return isApproved?.() === false ? "approval_expired" : undefined;
   };
 }
 

@@ -116,7 +116,7 @@ export class SkillTree {
 }
 
 // oxlint-disable-next-line no-control-regex -- control characters are what is refused
-const UNSHOWABLE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\\]/;
+const UNSHOWABLE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\\]/;
 
 /** The bytes of a file; `undefined` when it is not what was seen. */
 async function readWhole(file: SkillFile, seen: BigIntStats): Promise<Uint8Array | undefined> {

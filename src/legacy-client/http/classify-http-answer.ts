@@ -46,7 +46,8 @@ export function classifyHttpAnswer(answer: WholeAnswer, pending: number): HttpAn
   const response = isWhole ? responseIn(answer, pending) : undefined;
   if (response?.kind === "error") return { kind: "json", value: response.value, context: conbodyText(head) };
   if (response?.kind === "result") return unexpected(answer, reason, "answered");
-  if (head.status >= 300 && head.status < 400) return { kind: "failed", error: redirectRefused(head, answer.url) };
+  if (head.status >= 300 && head.status < 400)
+    return { kind: "failed", error: redirectRefused(head, answer.url, answer.maxRedirects) };
   return unexpected(answer, reason);
 }
 
@@ -58,7 +59,7 @@ export function refusalOf(
   const { head, body } = answer;
   const message = answer.isWhole ? classifyMessage(parseJson(bodyText(body))) : undefined;
   if (message?.kind === "error") return peerError(message.error, conbodyText(head));
-  if (head.status >= 300 && head.status < 400) return redirectRefused(head, answer.url);
+  if (head.status >= 300 && head.status < 400) return redirectRefused(head, answer.url, answer.maxRedirects);
   return unexpectedAnswer(answer, reason);
 }
 

@@ -94,6 +94,11 @@ export class SessionCall<T> implements SessionExchangeOwner, CallOutcomeOwner {
     return this;
   }
 
+  /** Following a redirect sends the request again. */
+  get maxRedirects(): number | undefined {
+    return this.#spec.isSentOnce === true ? 0 : undefined;
+  }
+
   get requestId(): number {
     return this.#request.id;
   }
@@ -276,6 +281,7 @@ export class SessionCall<T> implements SessionExchangeOwner, CallOutcomeOwner {
         headers,
         body,
         acceptsStream: true,
+        maxRedirects: this.maxRedirects,
         attempt,
         limits,
         admit,

@@ -28,6 +28,8 @@ import type { StreamResumption } from "./stream-resumption.js";
 /** The call of an exchange. */
 export interface SessionExchangeOwner extends OpenSessionCall {
   readonly requestId: number;
+  /** How many redirects its POST follows; the transport's default when `undefined`. */
+  readonly maxRedirects: number | undefined;
   /** Nothing counts any more. */
   readonly isOver: boolean;
   readonly stream: StreamResumption;
@@ -124,7 +126,7 @@ export class SessionExchange implements HttpCallOwner {
 
   onBody(head: AnswerHead, body: Uint8Array, isWhole: boolean): void {
     if (this.#owner.isOver) return;
-    const answer = { head, body, isWhole, url: this.#host.endpoint.url };
+    const answer = { head, body, isWhole, url: this.#host.endpoint.url, maxRedirects: this.#owner.maxRedirects };
     this.#read(() => {
       if (this.#owner.stream.hasEnded) this.#readInPlaceOfStream(answer);
       else this.#readAnswer(answer);

@@ -235,6 +235,7 @@ class Posting implements HttpCallOwner {
         headers: [...this.#scope.postHeaders],
         body: this.#call.line,
         acceptsStream: true,
+        maxRedirects: this.#maxRedirects,
         attempt: this.#sends,
         // The call's own are watched by the call.
         limits: { connectTimeoutMs: Infinity, idleTimeoutMs: Infinity, totalTimeoutMs: Infinity },
@@ -257,7 +258,7 @@ class Posting implements HttpCallOwner {
 
   onBody(...[head, body, isWhole]: Parameters<HttpCallOwner["onBody"]>): void {
     if (head.status >= 200 && head.status < 300) return;
-    this.#call.refuse(refusalOf({ head, body, isWhole, url: this.#endpoint.url }));
+    this.#call.refuse(refusalOf({ head, body, isWhole, url: this.#endpoint.url, maxRedirects: this.#maxRedirects }));
   }
 
   onStreamEnd(): void {
@@ -272,6 +273,11 @@ class Posting implements HttpCallOwner {
 
   onAbort(): void {
     // It has no signal.
+  }
+
+  /** Following a redirect sends the message again. */
+  get #maxRedirects(): number | undefined {
+    return this.#spec.isSentOnce === true ? 0 : undefined;
   }
 
   readonly #drop = (): void => {

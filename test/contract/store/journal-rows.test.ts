@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm, stat, unlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import Database from "libsql";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { BegunRow, JournalRows, PruneStep, RowEnd } from "../../../src/connector-host/journal/index.js";
 import { createMemoryJournalRows, openSqliteJournalRows, openSqliteStore } from "../../../src/store/index.js";
@@ -283,4 +284,35 @@ describe("the file of journal rows", () => {
       details: { reason: "another_program" },
     });
   });
+
+  it("R-5, H-35: a file of a newer format is not touched, and one whose key is no key is refused", async () => {
+    const rows = await openRows();
+    fill(rows, { 1: "unknown" });
+    await rows.close();
+    const path = join(directory, "calls.db");
+    change(path, "PRAGMA user_version = 99");
+    const before = await readFile(path);
+    await expect(openSqliteJournalRows({ directory })).rejects.toMatchObject({
+      code: "store_newer_format",
+      details: { path, found: 99, known: 1 },
+    });
+    expect(await readFile(path)).toEqual(before);
+    change(path, "PRAGMA user_version = 1; UPDATE secret SET hex = 'ff'");
+    await expect(openSqliteJournalRows({ directory })).rejects.toMatchObject({
+      code: "store_unavailable",
+      details: { reason: "unreadable_key" },
+    });
+    // A key that is lost is made anew: digests of before tell nothing any more, and the rows stay.
+    change(path, "DELETE FROM secret");
+    const again = await openRows();
+    expect(again.key).not.toEqual(rows.key);
+    expect(again.key).toHaveLength(32);
+    expect(again.unknowns(9)).toHaveLength(1);
+  });
 });
+
+function change(path: string, sql: string): void {
+  const database = new Database(path);
+  database.exec(sql);
+  database.close();
+}

@@ -7,6 +7,8 @@ import { becomes, type HostParties } from "./host-parties.js";
 import { type Offer, offering } from "./permission-parties.js";
 
 const FORMS = { elicitation: { form: {} } };
+/** Where arguments are put in byte for byte. */
+const MARK = "these arguments";
 export const APPROVING = { action: "accept", content: { decision: "approve" } };
 
 /** A host with a connector `a`, an account that is signed in, and a tool `drop` each call of which needs an approval; `read` needs none. */
@@ -50,7 +52,19 @@ export class FormAgent {
     this.#capabilities = capabilities;
   }
 
-  async call(name: string, members: object = {}, signal?: AbortSignal, meta: object = {}): Promise<CallAnswer> {
+  /** Makes a call with these very bytes as its arguments, and with an answer to the form, if there is a state. */
+  callWith(name: string, argumentsText: string, requestState?: string): Promise<CallAnswer> {
+    const given = requestState === undefined ? {} : { requestState, inputResponses: { approval: APPROVING } };
+    return this.call(name, { ...given, arguments: MARK }, undefined, {}, argumentsText);
+  }
+
+  async call(
+    name: string,
+    members: object = {},
+    signal?: AbortSignal,
+    meta: object = {},
+    argumentsText = "",
+  ): Promise<CallAnswer> {
     this.#id += 1;
     const params = {
       name,
@@ -72,7 +86,10 @@ export class FormAgent {
         "Mcp-Method": "tools/call",
         "Mcp-Name": name,
       },
-      body: JSON.stringify({ jsonrpc: "2.0", id: this.#id, method: "tools/call", params }),
+      body: JSON.stringify({ jsonrpc: "2.0", id: this.#id, method: "tools/call", params }).replace(
+        JSON.stringify(MARK),
+        () => argumentsText,
+      ),
       ...(signal === undefined ? {} : { signal }),
     });
     const text = await response.text();

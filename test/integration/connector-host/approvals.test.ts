@@ -116,7 +116,7 @@ describe("H-32: the host's hook", () => {
     const call = new FormAgent(host.bind({ workspaceId: "w", agentSessionId: "s" })).call("a_drop");
     await arrived(waiting);
     const closed = host.close();
-    expect((await call).verdict).toMatchObject({ delivery: "not_sent" });
+    expect((await call).verdict).toEqual(denied("withdrawn"));
     await closed;
     expect(sent(gateway)).toBe(0);
   });

@@ -128,6 +128,27 @@ describe("catalogs of a host", () => {
     });
   });
 
+  it("H-18: a call ends as soon as the attempt has failed that it woke, if the next one is too late for it", async () => {
+    const server = await StoppableServer.start();
+    const registrations = [serverAt(server.gateway)];
+    await server.stop();
+    const host = await onDisk(await parties.folder(), {
+      registrations,
+      // The pauses after failures are as long as they can be.
+      random: () => 0.999,
+      localServer: { callTimeoutMs: 1_900 },
+      wakeBudgetMs: 60_000,
+    });
+    await expect.poll(async () => (await host.status())[0]?.state, { interval: 5 }).toBe("offline");
+    const startedAt = performance.now();
+    const { error } = await agentOf(host).call("docs_echo");
+    expect(performance.now() - startedAt).toBeLessThan(1_400);
+    const said = Object(error?.data?.["sh.tutti/delivery"]);
+    expect(said).toMatchObject({ code: "route_unavailable", delivery: "not_sent", state: "offline" });
+    // It was tried for this call: twice now.
+    expect(said.nextAttemptAt - Date.now()).toBeGreaterThan(500);
+  });
+
   it("H-30, H-2: tools of a program that can't be started stay listed over a restart, marked", async () => {
     const folder = await parties.folder();
     const cwd = await mkdtemp(join(tmpdir(), "gone-"));
@@ -266,6 +287,59 @@ describe("catalogs of a host", () => {
       code: "invalid_argument",
       details: { argument: "key" },
     });
+  });
+
+  it("H-30, H-3: a registration that is made again under the same slug sees nothing of the one before, also after a restart", async () => {
+    const gateway = await parties.gateway();
+    const folder = await parties.folder();
+    const first = await onDisk(folder, {});
+    const make = async ({ connectors }: typeof first) => {
+      await connectors.registrations.create(serverAt(gateway));
+      await connectors.setNewTools("docs", "allow");
+      await connectors.registrations.setState("docs", "active");
+    };
+    await make(first);
+    await becomes(first, { docs: "ready" });
+    expect((await agentOf(first).list()).names).toEqual(["docs_echo"]);
+    await first.connectors.registrations.remove("docs");
+    // Nothing of the new one can be listed.
+    gateway.script("docs", (call) => (call.method === "tools/list" ? call.error(-32000) : working(call)));
+    await make(first);
+    await expect.poll(async () => (await statesOf(first))["docs"]).not.toBe("starting");
+    const seen = async ({ connectors }: typeof first) => connectors.catalog("docs").catch(() => "none");
+    expect([(await agentOf(first).list()).names, await seen(first)]).toEqual([[], "none"]);
+    await first.close();
+    const second = await onDisk(folder, {});
+    await expect.poll(async () => (await statesOf(second))["docs"]).not.toBe("starting");
+    expect([(await agentOf(second).list()).names, await seen(second)]).toEqual([[], "none"]);
+  });
+
+  it("H-30: a refresh of one that is paused or removed meanwhile is no answer", async () => {
+    const gateway = await parties.gateway();
+    const { host } = await parties.host(gateway, []);
+    const { registrations } = host.connectors;
+    await registrations.create(serverAt(gateway));
+    const held = holding(gateway, "docs", "tools/list");
+    await registrations.setState("docs", "active");
+    await arrived(held, 1);
+    held[0]?.result(toolsText("x"));
+    await becomes(host, { docs: "ready" });
+    const refreshing = () => host.connectors.refresh("docs").catch(({ code }: { readonly code: string }) => code);
+    const paused = refreshing();
+    await arrived(held, 2);
+    await registrations.setState("docs", "paused");
+    expect(["cancelled", "route_unavailable"]).toContain(await paused);
+    expect(await refreshing()).toBe("route_unavailable");
+    await registrations.setState("docs", "active");
+    await arrived(held, 3);
+    held[2]?.result(toolsText("x"));
+    await becomes(host, { docs: "ready" });
+    const removed = refreshing();
+    await arrived(held, 4);
+    await registrations.remove("docs");
+    expect(["cancelled", "route_unavailable"]).toContain(await removed);
+    expect(await refreshing()).toBe("unknown_connector");
+    expect((await agentOf(host).list()).names).toEqual([]);
   });
 
   it("H-30: on a full disk a catalog is served from memory, and the log says that it is not kept", async () => {

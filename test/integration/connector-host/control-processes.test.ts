@@ -91,7 +91,7 @@ describe("a host and other processes", () => {
     expect(await tell(second, "status")).toBe(`${second.lines[0] ?? ""},a authorization_required`);
 
     expect(await tell(second, "close")).toBe("closed");
-    expect(await readdir(directory)).toEqual(["host.db"]);
+    expect(await readdir(directory)).toEqual(["calls.db", "host.db"]);
     expect(await tell(third, "status")).toBe("connect_failed not_sent");
     expect(await tell(third, "open")).toBe("open");
   });

@@ -19,6 +19,10 @@ const cleanups: (() => unknown)[] = [];
 let directory: string;
 let path: string;
 
+/** The files of a host's rows, and of its journal: what is left when it ends, and what is there while it is open. */
+const LEFT = ["calls.db", "host.db"];
+const OPEN = ["calls.db", "calls.db-wal", "host.db", "host.db-wal"];
+
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), "control-"));
   path = join(directory, "control.sock");
@@ -90,9 +94,9 @@ describe("the control socket", () => {
     const host = await openHost();
     expect((await stat(path)).isSocket()).toBe(true);
     expect(((await stat(path)).mode & 0o777).toString(8)).toBe("600");
-    expect(await readdir(directory)).toEqual(["control.sock", "host.db", "host.db-wal"]);
+    expect(await readdir(directory)).toEqual([...OPEN, "control.sock"].toSorted());
     await host.close();
-    expect(await readdir(directory)).toEqual(["host.db"]);
+    expect(await readdir(directory)).toEqual(LEFT);
   });
 
   it("R-5: tells another process what the host and its connectors are at", async () => {
@@ -113,7 +117,7 @@ describe("the control socket", () => {
       agents: { bindings: 0, durableBindings: 0, sessions: 0, listeners: 0, requests: 0 },
     });
     const login = host.signIn("ada");
-    await expect.poll(async () => (await connection.status()).connectors[0]?.state).toBe("ready");
+    await expect.poll(async () => (await connection.status()).connectors[0]?.state, { timeout: 10_000 }).toBe("ready");
     const { login: seen, connectors } = await connection.status();
     expect(seen).toEqual(login);
     expect(connectors).toEqual(await host.status());
@@ -167,7 +171,7 @@ describe("the control socket", () => {
     await writeFile(join(directory, "control.d"), "left over");
     await openHost();
     expect((await ask({})).status).toBe(200);
-    expect(await readdir(directory)).toEqual(["control.sock", "host.db", "host.db-wal"]);
+    expect(await readdir(directory)).toEqual([...OPEN, "control.sock"].toSorted());
   });
 
   it("R-5: belongs to whoever has the store: another one gets store_in_use, and the socket stays", async () => {
@@ -229,7 +233,7 @@ describe("the control socket", () => {
 
   it("R-5: is not there without a state directory, nor where it is not wanted", async () => {
     await openHost({ controlSocket: false });
-    expect(await readdir(directory)).toEqual(["host.db", "host.db-wal"]);
+    expect(await readdir(directory)).toEqual(OPEN);
     await expect(reach()).rejects.toMatchObject({
       code: "connect_failed",
       details: { origin: path, reason: "ENOENT" },
@@ -252,7 +256,7 @@ describe("the control socket", () => {
     await writeFile(join(directory, "file"), "");
     await mkdir(join(path, "in-the-way"), { recursive: true });
     await expect(openHost()).rejects.toMatchObject({ code: "listen_failed", details: { address: path } });
-    expect(await readdir(directory)).toEqual(["control.sock", "file", "host.db"]);
+    expect(await readdir(directory)).toEqual(["control.sock", "file", ...LEFT].toSorted());
     await rm(path, { recursive: true });
     await openHost();
   });

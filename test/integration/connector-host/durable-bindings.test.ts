@@ -89,7 +89,9 @@ describe("H-20: a durable binding", () => {
       expect(await statusOf({ port, path, headers: bearer })).toBe(404);
       expect(await statusOf({ socketPath: agentSocket, path, headers: named })).toBe(404);
     }
-    expect(await statusOf({ socketPath: controlSocket, path: "/mcp", headers: { ...bearer, ...named } })).toBe(404);
+    expect(await statusOf({ socketPath: controlSocket, path: "/mcp", headers: named })).toBe(404);
+    // Whoever shows a bearer there is an agent, and is told nothing of what there is.
+    expect(await statusOf({ socketPath: controlSocket, path: "/mcp", headers: { ...bearer, ...named } })).toBe(403);
     expect(await statusOf({ socketPath: agentSocket, path: "/mcp", headers: bearer })).toBe(403);
     expect(await statusOf({ port, path: "/mcp", headers: named })).toBe(401);
     expect(await statusOf({ socketPath: agentSocket, path: "/mcp", headers: named })).toBe(200);

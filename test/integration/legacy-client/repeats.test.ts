@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { answerResult, answerStatus, ScriptedServer } from "../../../src/testing/index.js";
+import { answerRedirect, answerResult, answerStatus, ScriptedServer } from "../../../src/testing/index.js";
 import { caught, connectHttp, serve } from "./http-parties.js";
 import { SessionServer } from "./session-server.js";
 
@@ -49,6 +49,21 @@ describe("repeats: never, to a legacy server", () => {
     asked = 0;
     expect(await caught(client.callTool({ name: "t" }, { repeats }))).toMatchObject({ delivery: "not_sent" });
     expect(asked).toBe(attempts);
+  });
+
+  it.each([
+    ["safe", 4, "more than 3 redirects in a row"],
+    ["never", 1, "no redirect is followed"],
+  ] as const)("F-14 H-33: a redirect that could be followed, %s", async (repeats, sent, reason) => {
+    const away = () => answerRedirect(307, "?again");
+    const server = await serve(new SessionServer({ answer: away }).handle);
+    const { client } = await connectHttp(server.url);
+    expect(await caught(client.callTool({ name: "t" }, { repeats }))).toMatchObject({
+      code: "redirect_refused",
+      delivery: "answered",
+      details: { reason },
+    });
+    expect(server.requests.filter(({ method }) => method === "tools/call")).toHaveLength(sent);
   });
 
   it("takes nothing else for it", async () => {

@@ -51,6 +51,16 @@ describe("repeats: never", () => {
     expect(server.requests).toHaveLength(sent);
   });
 
+  it.each([
+    ["safe", 4, "more than 3 redirects in a row"],
+    ["never", 1, "no redirect is followed"],
+  ] as const)("F-14 H-33: a redirect that could be followed, %s", async (repeats, sent, reason) => {
+    const server = await serve(() => httpAnswer("", { status: 307, headers: "Location: /mcp?again\r\n" }));
+    const called = connect(server.url).callTool({ name: "t" }, { repeats, contract: { parameters: [] } });
+    await expect(called).rejects.toMatchObject({ code: "redirect_refused", delivery: "answered", details: { reason } });
+    expect(server.requests).toHaveLength(sent);
+  });
+
   it("W-33: the rounds in which handlers answer are no repetitions", async () => {
     const asks = { resultType: "input_required", inputRequests: { where: { method: "roots/list" } } };
     const results: object[] = [asks, DONE];

@@ -38,12 +38,18 @@ export async function compileStore(besides: readonly string[] = []): Promise<Com
     project,
     JSON.stringify({
       extends: join(ROOT, "tsconfig.build.json"),
-      compilerOptions: { rootDir: join(ROOT, "src"), outDir: output, declaration: false, emitDeclarationOnly: false },
+      // Types are another gate's matter: what is written counts.
+      compilerOptions: {
+        rootDir: join(ROOT, "src"),
+        outDir: output,
+        declaration: false,
+        emitDeclarationOnly: false,
+        noCheck: true,
+      },
       files: ["store/index.ts", ...besides].map((file) => join(ROOT, "src", file)),
       include: [],
     }),
   );
-  // Types are another gate's matter: what is written counts.
   await new Promise<void>((done) => {
     execFile(process.execPath, [join(ROOT, "node_modules/typescript/bin/tsc"), "-p", project], () => done());
   });

@@ -65,10 +65,7 @@ export const UPSTREAMS: readonly Upstream[] = [
     transport: "stdio",
     era: "legacy",
     questions: OF_EVERYTHING,
-    lacks: {
-      ...Object.fromEntries(["list", "call", "progress", "cancel", "prompt", "read", "subscribe"].map(elsewhere)),
-      roots: "server-everything asks for roots as it starts, while nobody calls, and keeps the answer.",
-    },
+    lacks: Object.fromEntries(["list", "call", "progress", "cancel", "prompt", "read", "subscribe"].map(elsewhere)),
   },
 ];
 

@@ -13,25 +13,26 @@ function row(failed: readonly HostColumn[] = []): HostRow {
   if (agent === undefined || upstream === undefined) throw new Error("there are none");
   const cellOf = (column: HostColumn): Cell =>
     failed.includes(column) ? { kind: "failed", reason: `no ${column}`, ms: 1 } : OK;
+  const asked = { elicit: OK, visit: OK, sample: OK, roots: OK };
   const cells = { connect: OK, list: OK, call: OK, progress: OK, cancel: OK, prompt: OK, read: OK, subscribe: OK };
-  const filled: Record<HostColumn, Cell> = { ...cells, close: OK };
+  const filled: Record<HostColumn, Cell> = { ...cells, ...asked, close: OK };
   for (const column of HOST_COLUMNS) filled[column] = cellOf(column);
   return { agent, upstream, cells: filled };
 }
 
 describe("the matrix with a host between", () => {
   it("counts every cell in its last line", () => {
-    expect(reportHost([row(), row()]).split("\n").at(-1)).toBe("interop host: 18 of 18");
+    expect(reportHost([row(), row()]).split("\n").at(-1)).toBe("interop host: 26 of 26");
     expect(
       reportHost([row(["read", "call"])])
         .split("\n")
         .at(-1),
-    ).toBe("interop host: 7 of 9");
+    ).toBe("interop host: 11 of 13");
   });
 
   it("numbers what failed, and says why", () => {
     const lines = reportHost([row(["call"]), row(["read"])]).split("\n");
-    expect(lines[1]).toMatch(/^client \S+ +2026-07-28 +HTTP +server \S+ +HTTP +ok 7 +ok 7 +FAILED 1 /);
+    expect(lines[1]).toMatch(/^client \S+ +2026-07-28 +HTTP +server \S+ +modern +HTTP +ok 7 +ok 7 +FAILED 1 /);
     expect(lines[2]).toContain("FAILED 2");
     expect(lines.slice(4, 6).map((line) => line.replace(/^(\d) .*: (\w+: .*)$/, "$1 $2"))).toEqual([
       "1 call: no call",

@@ -1,23 +1,8 @@
-import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isRemoteConnectorError } from "../../../src/errors.js";
 import { StreamDecoder, type StreamEvent } from "../../../src/protocol/index.js";
 import { captureError } from "./capture-error.js";
-
-const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
-
-/** A decoder with no limit to speak of, and the events that came out of it so far. */
-function open(maxEventBytes = 1_000_000): { readonly decoder: StreamDecoder; readonly events: StreamEvent[] } {
-  const events: StreamEvent[] = [];
-  return { events, decoder: new StreamDecoder({ maxEventBytes, onEvent: (event) => events.push(event) }) };
-}
-
-function decodeChunks(chunks: readonly Uint8Array[]): StreamEvent[] {
-  const { decoder, events } = open();
-  for (const chunk of chunks) decoder.push(chunk);
-  decoder.end();
-  return events;
-}
+import { cut, decodeByTheBook, decodeChunks, encode, open } from "./stream-bytes.js";
 
 const decodeText = (...chunks: string[]): StreamEvent[] => decodeChunks(chunks.map(encode));
 
@@ -29,118 +14,7 @@ const message = (data: string, more: Partial<StreamEvent> = {}): StreamEvent => 
   ...more,
 });
 
-function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
-  const bounds = [0, ...places.toSorted((a, b) => a - b), bytes.length];
-  return bounds.slice(1).map((end, index) => bytes.subarray(bounds[index], end));
-}
-
-/** The standard's algorithm on the whole text at once, with what this module does otherwise: see `dispatch`. */
-function decodeByTheBook(text: string): StreamEvent[] {
-  const events: StreamEvent[] = [];
-  let data: string[] = [];
-  let id: string | undefined;
-  let event: string | undefined;
-  const dispatch = (unterminated: boolean): void => {
-    const joined = data.join("\n");
-    // Nothing to say, unless it moves the place to resume from.
-    if (data.length > 0 && (joined !== "" || id !== undefined)) events.push({ data: joined, id, event, unterminated });
-    data = [];
-    id = undefined;
-    event = undefined;
-  };
-  const lines = text.replace(/^\ufeff/, "").split(/\r\n|\n|\r/);
-  lines.forEach((line, index) => {
-    const isRest = index === lines.length - 1;
-    const [field = "", value = ""] = /^([^:]*):? ?(.*)$/su.exec(line)?.slice(1) ?? [];
-    if (line === "") dispatch(isRest);
-    else if (field === "data") data.push(value);
-    else if (field === "event") event = value === "" ? undefined : value;
-    else if (field === "id" && !value.includes("\0")) id = value;
-    if (isRest) dispatch(true);
-  });
-  return events;
-}
-
-const text = fc.string({
-  unit: fc.oneof(
-    fc.constantFrom(
-      "{",
-      '"',
-      ":",
-      " ",
-      "a",
-      "é",
-      "工",
-      "😀",
-      "\u2028",
-      "\u2029",
-      "\u0085",
-      "\0",
-      "\ufeff",
-      "\t",
-      "\u000b",
-    ),
-    fc.string({ unit: "binary", minLength: 1, maxLength: 1 }).filter((one) => one !== "\n" && one !== "\r"),
-  ),
-  maxLength: 8,
-});
-const line = fc.oneof(
-  {
-    arbitrary: fc.tuple(fc.constantFrom("data:", "data: ", "data:  ", "data: :"), text).map((pair) => pair.join("")),
-    weight: 6,
-  },
-  { arbitrary: fc.constant(""), weight: 5 },
-  {
-    arbitrary: fc.constantFrom("data", "data:", "data: ", "event:", "id", "id:", "id: ", "event: message", "id:\0"),
-    weight: 2,
-  },
-  fc.tuple(fc.constantFrom("id:", "id: ", "event: ", "event:"), text).map((pair) => pair.join("")),
-  fc
-    .tuple(fc.constantFrom(":", ": ", "retry: ", "nothing: ", "Data: ", " data: ", "datax"), text)
-    .map((pair) => pair.join("")),
-  text,
-);
-const lineEnd = fc.constantFrom("\n", "\r\n", "\r");
-
-/** A stream as text, its end included or missing. */
-const stream = fc
-  .tuple(
-    fc.constantFrom("", "", "\ufeff", "\ufeff\ufeff", "ï»¿"),
-    fc.oneof(fc.array(fc.tuple(line, lineEnd), { minLength: 3, maxLength: 14 }), alike(line)),
-    fc.oneof(fc.constant(""), line),
-  )
-  .map(([mark, lines, rest]) => mark + lines.map((pair) => pair.join("")).join("") + rest);
-
-/** Lines that all end alike, as those of real servers do. */
-function alike(lines: fc.Arbitrary<string>): fc.Arbitrary<[string, string][]> {
-  return fc
-    .tuple(fc.array(lines, { minLength: 3, maxLength: 14 }), lineEnd)
-    .map(([each, end]) => each.map((one): [string, string] => [one, end]));
-}
-
 describe("StreamDecoder", () => {
-  it("W-12: decodes as the standard does, wherever the bytes are cut", () => {
-    let events = 0;
-    fc.assert(
-      fc.property(stream, fc.infiniteStream(fc.nat()), (whole, places) => {
-        const bytes = encode(whole);
-        const expected = decodeByTheBook(whole);
-        events += expected.length;
-        expect(decodeChunks([bytes])).toEqual(expected);
-        for (let place = 1; place < bytes.length; place += 1) {
-          expect(decodeChunks(cut(bytes, [place]))).toEqual(expected);
-        }
-        for (let turn = 0; turn < 8; turn += 1) {
-          const pair = [places.next().value % (bytes.length + 1), places.next().value % (bytes.length + 1)];
-          expect(decodeChunks(cut(bytes, pair))).toEqual(expected);
-        }
-        expect(decodeChunks(Array.from(bytes, (byte) => Uint8Array.of(byte)))).toEqual(expected);
-      }),
-      { seed: 12, numRuns: 250 },
-    );
-    expect(events).toBeGreaterThan(300);
-  });
-
   it("W-12: four texts at all pairs of places", () => {
     for (const whole of [
       "data: a\r\rdata: b\r\ndata: c\r\n\r\n",
@@ -401,30 +275,5 @@ describe("StreamDecoder limits", () => {
     expect(captureError(() => decoder.push(encode("\n\ndata: a\n\n")))).toMatchObject({ code: "limit_exceeded" });
     expect(captureError(() => decoder.end())).toMatchObject({ code: "limit_exceeded" });
     expect(events).toEqual([]);
-  });
-
-  it.each([
-    ["one line", (length: number) => `data: ${"x".repeat(length)}\n\n`],
-    ["lines of 100 characters", (length: number) => `${`data: ${"x".repeat(100)}\n`.repeat(length / 100)}\n`],
-  ])("F-10: an event of 32 MB in small chunks costs per MB about what one of 8 MB costs (%s)", (_, make) => {
-    const measure = (length: number): number => {
-      const bytes = encode(make(length));
-      const places = Array.from({ length: Math.floor(bytes.length / 1460) }, (_place, index) => (index + 1) * 1460);
-      const chunks = cut(bytes, places);
-      const { decoder, events } = open(2 * length);
-      const before = performance.now();
-      for (const chunk of chunks) decoder.push(chunk);
-      const took = performance.now() - before;
-      expect(events).toHaveLength(1);
-      return took / length;
-    };
-    // What disturbs a measurement only adds to it, so that the least of several is nearest to the truth.
-    let small = Infinity;
-    let large = Infinity;
-    for (let round = 0; round < 10 && !(large < 3 * small); round += 1) {
-      small = Math.min(small, measure(8_000_000));
-      large = Math.min(large, measure(32_000_000));
-    }
-    expect(large).toBeLessThan(3 * small);
   });
 });

@@ -24,10 +24,17 @@ export class CallAsks {
   #call: AskedCall | undefined;
   /** What ends the requests that the call is being asked. */
   readonly #open = new Set<AbortController>();
+  readonly #onStray: () => void;
 
-  /** `capabilities`: what the connection declares. */
-  constructor(capabilities: JsonObject) {
+  /** `capabilities`: what the connection declares. `onStray` is told of each request that belongs to no call. */
+  constructor(capabilities: JsonObject, onStray: () => void = ignore) {
+    this.#onStray = onStray;
     this.relay = { capabilities, answer: (ask, signal) => this.#answer(ask, signal) };
+  }
+
+  /** Whether the call's caller is being asked something now. */
+  get isAsking(): boolean {
+    return this.#open.size > 0;
   }
 
   /** From now on the server's requests are this call's. */
@@ -43,6 +50,7 @@ export class CallAsks {
 
   async #answer(ask: ServerAsk, signal: AbortSignal): Promise<ServerAskAnswer> {
     const call = this.#call;
+    if (call === undefined) this.#onStray();
     if (call === undefined || classifyAsk(ask.method, ask.params, call.capabilities).kind !== "declared") {
       return declinedAnswer(ask.method);
     }
@@ -55,6 +63,10 @@ export class CallAsks {
       this.#open.delete(over);
     }
   }
+}
+
+function ignore(): void {
+  // It is declined, and nothing follows from it.
 }
 
 function declinedWhen(signal: AbortSignal, method: string): Promise<ServerAskAnswer> {

@@ -72,7 +72,7 @@ export class ConnectionLeases implements DeviceLeases {
       if (isReleased) return;
       isReleased = true;
       connection.endCall();
-      if (connection.isUsable) this.#keep(connection);
+      if (connection.isUsable && this.#connections.has(connection)) this.#keep(connection);
       else this.#drop(connection);
       this.#turns.give();
     };

@@ -31,8 +31,8 @@ export function commonCapabilities(offered: JsonObject, callers: JsonObject): Js
 /**
  * What a server gets for a request that belongs to no call, or that its call's agent can't be asked. Pure.
  *
- * Forms and visits have an answer of their own for that, and a refused sampling has a code. For roots there is none: the list is empty,
- * which is what the server may know of, and a server that asks at its start goes on, where an error can end it.
+ * Forms and visits have an answer of their own for that, and a refused sampling has a code. For roots it is an error: servers that ask at
+ * their start keep a list, also an empty one, and would not ask in the midst of a call any more.
  * Source: 2025-11-25, Elicitation, Response Actions; Sampling, Error Handling; Roots, Listing Roots.
  */
 export function declinedAnswer(method: string): ServerAskAnswer {
@@ -42,7 +42,7 @@ export function declinedAnswer(method: string): ServerAskAnswer {
     case "sampling/createMessage":
       return { error: { code: REFUSED_SAMPLING, message: "The sampling request was refused." } };
     case "roots/list":
-      return { result: { roots: [] } };
+      return { error: { code: RpcCode.internalError, message: "There is no call whose agent has folders." } };
     default:
       return { error: { code: RpcCode.methodNotFound, message: "Method not found" } };
   }

@@ -12,8 +12,9 @@ export class LeasedClient extends BoundClient {
         new Proxy(request, {
           apply(target, _this, args) {
             const answer = Reflect.apply(target, undefined, args);
-            answer.then(ignore, () => {
-              if (deliveryOf(answer) === "unknown") onUnknown();
+            answer.then(ignore, (reason: unknown) => {
+              const delivery = deliveryOf(answer) ?? deliveryOf(reason);
+              if (delivery !== "answered" && delivery !== "not_sent") onUnknown();
             });
             // The very promise, which knows its verdict.
             return answer;

@@ -25,7 +25,10 @@ export class LeasedConnection {
   readonly #onBroken: () => void;
   #opening: Promise<LeasedServer> | undefined;
   #client: LeasedClient | undefined;
-  /** Also set by a call of which nothing is known: what its server still asks must not become the next one's. */
+  /**
+   * Also set by a call of which nothing is known, by one that was answered while its caller was being asked, and by a question that
+   * belongs to no call: what its server still asks must not become the next one's.
+   */
   #isBroken = false;
   /** Set while no call has it. */
   #cancelIdle: (() => void) | undefined;
@@ -34,7 +37,7 @@ export class LeasedConnection {
     this.holder = holder;
     this.declared = declared;
     this.#capabilities = capabilities;
-    this.#asks = new CallAsks(capabilities);
+    this.#asks = new CallAsks(capabilities, () => (this.#isBroken = true));
     this.#onBroken = onBroken;
   }
 
@@ -74,6 +77,7 @@ export class LeasedConnection {
 
   /** Whatever the server asks from now on is declined. */
   endCall(): void {
+    if (this.#asks.isAsking) this.#isBroken = true;
     this.#asks.end();
   }
 

@@ -22,14 +22,15 @@ const SETTLE_TIMEOUT_MS = 5_000;
  * The turns on the only connection of a program: one call at a time, whoever makes it, since nothing on that connection says which of
  * two calls a request is about.
  *
- * After a call that was given up the next one waits until the server has answered a ping: by then it has heard that the call was
- * cancelled, and what it asked before that has come, and was declined.
+ * After a call that was given up, or answered while its caller was being asked, the next one waits until the server has answered a ping: by
+ * then it has heard that the call is over, and what it asked before that has come, and was declined.
  */
 export class SingleLease implements DeviceLeases {
   readonly #ports: SingleLeasePorts;
   readonly #offered: JsonObject;
   readonly #turns: FairTurns;
   readonly #client: LeasedClient;
+  /** Set where the server may still be at the call that has the turn. */
   #isGivenUp = false;
 
   constructor(ports: SingleLeasePorts) {
@@ -49,6 +50,7 @@ export class SingleLease implements DeviceLeases {
     const release = (): void => {
       if (isReleased) return;
       isReleased = true;
+      if (asks.isAsking) this.#isGivenUp = true;
       asks.end();
       if (this.#isGivenUp) void this.#settle();
       else this.#turns.give();

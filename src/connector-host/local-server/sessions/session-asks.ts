@@ -37,7 +37,8 @@ export class SessionAsks {
 
   /** How a directory asks over the stream of a request. */
   inputOver(stream: QuestionStream): AgentInput {
-    return { capabilities: this.#options.capabilities, ask: (ask, signal) => this.#ask(stream, ask, signal) };
+    const { capabilities } = this.#options;
+    return { capabilities, ask: (ask, signal) => this.#ask(stream, ask, signal), holder: this };
   }
 
   /** Takes a response. Whether it has the id of a question of this session, be that open or over: one that is over ignores it. */

@@ -1,4 +1,3 @@
-import { createServer } from "node:http";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ManagementView } from "../../../../src/connector-host/index.js";
@@ -95,68 +94,6 @@ describe("H-33: the admin plane over the control socket", () => {
       { method: "POST", headers: { ...JSON_BODY, Origin: host.url }, body: '{"params":{}}' },
     );
     expect([browser.status, browser.text]).toEqual([403, '{"error":{"reason":"origin_refused"}}']);
-  });
-
-  it("H-33: what permits less is done at once, what permits more only when a person wants it", async () => {
-    const { directory, host } = await adminHost(parties);
-    const yes = await reach(parties, directory);
-    const no = await reach(parties, directory, () => false);
-    await no.admin.setPermission("a", "drop", "ask");
-    await no.admin.setNewTools("a", "off");
-    await no.admin.setEnabled("a", false);
-    expect(no.questions).toEqual([]);
-    const before = host.connectors.permissions("a");
-    expect(before).toEqual({ newTools: "off", permissions: { drop: "ask" } });
-    const refused = { code: "cancelled", delivery: "not_sent", details: { reason: "not_confirmed" } };
-    await expect(no.admin.setPermission("a", "drop", "allow")).rejects.toMatchObject(refused);
-    await expect(no.admin.setNewTools("a", "ask")).rejects.toMatchObject(refused);
-    await expect(no.admin.setEnabled("a", true)).rejects.toMatchObject(refused);
-    await expect(no.admin.adminLink()).rejects.toMatchObject(refused);
-    expect(no.questions).toHaveLength(4);
-    expect(host.connectors.permissions("a")).toEqual(before);
-    expect(host.connectors.list()[0]?.enabled).toBe(false);
-    await yes.admin.setPermission("a", "drop", "allow");
-    await yes.admin.setEnabled("a", true);
-    expect(yes.questions).toEqual([
-      'Change the permission of the tool "drop" of "a" from ask to allow.',
-      'Switch the connector "a" on.',
-    ]);
-    expect(await yes.admin.permissions("a")).toEqual({ newTools: "off", permissions: { drop: "allow" } });
-    expect(host.connectors.list()[0]?.enabled).toBe(true);
-  });
-
-  it("H-33: a request that a person has to agree to is refused as it stands, whoever makes it", async () => {
-    const { directory, gateway, host } = await adminHost(parties);
-    await host.connectors.setPermission("a", "drop", "off");
-    const socketPath = join(directory, "control.sock");
-    const post = async (verb: string, body: object) => {
-      const answer = await ask(
-        { socketPath, path: `/v1/admin/${verb}` },
-        { method: "POST", headers: JSON_BODY, body: JSON.stringify(body) },
-      );
-      const parsed: { error?: { code: string }; confirmation?: { id: string } } = JSON.parse(answer.text);
-      return { status: answer.status, ...parsed };
-    };
-    const params = { connectorKey: "a", nativeName: "drop", permission: "allow" };
-    const first = await post("set-permission", { params });
-    expect(first).toMatchObject({ status: 403, error: { code: "terminal_required", delivery: "not_sent" } });
-    const confirmation = first.confirmation?.id ?? "";
-    // Good for this request alone, and once.
-    expect(await post("set-permission", { params: { ...params, nativeName: "read" }, confirmation })).toMatchObject({
-      status: 200,
-    });
-    expect(await post("test-call", { params: { connectorKey: "a", nativeName: "drop" }, confirmation })).toMatchObject({
-      status: 403,
-    });
-    expect(await post("set-permission", { params, confirmation })).toMatchObject({ status: 403 });
-    expect(host.connectors.permissions("a").permissions["drop"]).toBe("off");
-    expect(await post("link", { params: {}, confirmation: "" })).toMatchObject({ status: 403 });
-    expect(timesAsked(gateway, "a", "tools/call")).toBe(0);
-    const again = await post("set-permission", { params });
-    expect(await post("set-permission", { params, confirmation: again.confirmation?.id })).toMatchObject({
-      status: 200,
-    });
-    expect(host.connectors.permissions("a").permissions["drop"]).toBe("allow");
   });
 
   it("H-33: a test call is a person's: asked for with its arguments, made once, with its result or its failure", async () => {
@@ -285,6 +222,7 @@ describe("H-33: the admin plane over the control socket", () => {
     });
     await expect(admin.setPermission("none", "x", "off")).rejects.toMatchObject({ code: "unknown_connector" });
     await expect(admin.setEnabled("none", true)).rejects.toMatchObject({ code: "unknown_connector" });
+    await expect(admin.setRegistrationState("a", "active")).rejects.toMatchObject({ code: "unknown_connector" });
     await expect(admin.setRegistrationState("docs", "paused")).rejects.toMatchObject({ code: "invalid_argument" });
     await expect(admin.decideApproval("1", "approve")).rejects.toMatchObject({ code: "invalid_argument" });
     await expect(admin.setPermission("a", "", "off")).rejects.toMatchObject({
@@ -295,43 +233,6 @@ describe("H-33: the admin plane over the control socket", () => {
     expect(await admin.acknowledgeCalls([])).toBe(0);
     await admin.refresh();
     await expect(admin.refresh("none")).rejects.toMatchObject({ code: "unknown_connector" });
-  });
-
-  it("H-33: a registration is paused at once, and runs when a person wants it", async () => {
-    const { directory, host } = await adminHost(parties);
-    await host.connectors.registrations.create({
-      slug: "docs",
-      displayName: "Docs",
-      settings: { endpoint: "http://127.0.0.1:9/mcp" },
-    });
-    const { admin, questions } = await reach(parties, directory);
-    await admin.setRegistrationState("docs", "active");
-    expect(questions).toEqual(['Let the registered server "docs" run, as it is configured now.']);
-    await admin.setRegistrationState("docs", "paused");
-    expect(questions).toHaveLength(1);
-    expect(host.connectors.list().find(({ connectorKey }) => connectorKey === "docs")?.paused).toBe(true);
-  });
-
-  it("H-33: a change is sent once, even if its connection breaks; what only reads is asked again", async () => {
-    const directory = await parties.folder();
-    const asked: string[] = [];
-    const server = createServer((incoming, response) => {
-      asked.push(incoming.url ?? "");
-      if (incoming.url !== "/v1/status") response.destroy();
-      else {
-        const host = { name: "desk", version: "1" };
-        response.end(JSON.stringify({ host, processId: 1, nodeVersion: "v20", url: "", connectors: [] }));
-      }
-    });
-    await new Promise<void>((resolve) => server.listen(join(directory, "control.sock"), resolve));
-    parties.opened.push(server);
-    const { admin } = await reach(parties, directory);
-    await expect(admin.setEnabled("a", false)).rejects.toMatchObject({
-      code: "connection_broken",
-      delivery: "unknown",
-    });
-    await expect(admin.view()).rejects.toMatchObject({ code: "connection_broken", delivery: "unknown" });
-    expect(asked).toEqual(["/v1/status", "/v1/admin/set-enabled", "/v1/admin/view", "/v1/admin/view"]);
   });
 
   it("H-33: bodies are bounded, and of one shape", async () => {

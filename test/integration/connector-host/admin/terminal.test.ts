@@ -10,8 +10,7 @@ afterEach(parties.opened.close);
 
 /** Wants permissions of a tool, one after the other, as an agent would that can start programs, and says what came of each. */
 const PROGRAM = `
-  if (args.length === 0) process.exit(0);
-  const { connectToHost } = await import(new URL("./connector-host/index.js", import.meta.url));
+  const { connectToHost } = await import(new URL("./connector-host/control/index.js", import.meta.url));
   const [stateDirectory, ...permissions] = args;
   const connection = await connectToHost({ stateDirectory });
   for (const permission of permissions) {
@@ -31,10 +30,11 @@ describe("H-33: programs that want more to be permitted", () => {
   let file: string;
 
   beforeAll(async () => {
-    compiled = await compileStore(["connector-host/index.ts"]);
+    compiled = await compileStore(["connector-host/control/index.ts"]);
     // Started once, so that its file can be started in other ways.
     const program = await compiled.start(PROGRAM);
     file = program.process.spawnargs[1] ?? "";
+    program.process.kill("SIGKILL");
     await program.ended;
   }, 60_000);
 
@@ -82,10 +82,8 @@ describe("H-33: programs that want more to be permitted", () => {
   it("H-33: without a terminal are refused, whatever is piped into them, but for what permits less", async () => {
     const { directory, host } = await adminHost(parties);
     await host.connectors.setPermission("a", "drop", "ask");
-    const said = await withoutTerminal(directory, ["allow", "ask"], "yes\nabcdef\n");
-    expect(said).toEqual(["terminal_required not_sent", "done"]);
-    expect(host.connectors.permissions("a").permissions).toEqual({ drop: "ask" });
-    expect(await withoutTerminal(directory, ["off", "ask"], "")).toEqual(["done", "terminal_required not_sent"]);
+    const said = await withoutTerminal(directory, ["allow", "ask", "off", "ask"], "yes\nabcdef\n");
+    expect(said).toEqual(["terminal_required not_sent", "done", "done", "terminal_required not_sent"]);
     expect(host.connectors.permissions("a").permissions).toEqual({ drop: "off" });
   });
 

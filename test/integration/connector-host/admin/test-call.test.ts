@@ -4,6 +4,7 @@ import { arrived, becomes, HostParties, holding } from "../host-parties.js";
 import { offering, timesAsked } from "../permission-parties.js";
 import { Gate } from "../../../../src/testing/index.js";
 import { releaseOf } from "../../../support/releases.js";
+import { working } from "../../../support/scripted-gateway.js";
 
 const parties = new HostParties();
 afterEach(parties.opened.close);
@@ -54,6 +55,7 @@ describe("H-33: a person's own call of a tool", () => {
     ["answers that the headers are others (-32020)", "header_mismatch"],
     ["drops the connection", "drop"],
     ["answers that it is overloaded", "overloaded"],
+    ["answers that it speaks another revision (-32022)", "version"],
   ])("H-33, W-24: is sent once when the server %s", async (_, fault) => {
     const { gateway, host } = await released();
     const { calls } = gateway;
@@ -63,6 +65,7 @@ describe("H-33: a person's own call of a tool", () => {
       }
       if (fault === "drop") call.request.socket.destroy();
       else if (fault === "header_mismatch") call.error(-32020);
+      else if (fault === "version") call.error(-32022, 400, { supported: ["2026-07-28", "2025-11-25"] });
       else call.response.writeHead(503, { "Retry-After": "0" }).end();
     });
     const failure: unknown = await host.testCall(DROP).catch((error: unknown) => error);
@@ -132,6 +135,61 @@ describe("H-33: a person's own call of a tool", () => {
     await refused({}, { code: "route_unavailable" });
     await host.close();
     await refused({}, { code: "cancelled" });
+  });
+
+  it("H-33, F-14: is sent once when the server says that it is elsewhere: a redirect is not followed", async () => {
+    const { gateway, host } = await released();
+    gateway.script("a", (call) => {
+      if (call.method === "tools/call") call.response.writeHead(307, { Location: "mcp?again" }).end();
+      else working(call);
+    });
+    const failure: unknown = await host
+      .testCall({ connectorKey: "a", nativeName: "echo" })
+      .catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: "redirect_refused", delivery: "answered" });
+    expect(timesAsked(gateway, "a", "tools/call")).toBe(1);
+  });
+
+  it("H-33: has its time for all of it: what is late before it is sent is not sent", async () => {
+    const { gateway, host } = await released();
+    const held = holding(gateway, "a", "tools/list");
+    const running = host.testCall({ connectorKey: "a", nativeName: "echo", timeoutMs: 50 });
+    await expect(running).rejects.toMatchObject({
+      code: "timeout",
+      delivery: "not_sent",
+      details: { option: "timeoutMs", limitMs: 50 },
+    });
+    for (const each of held) working(each);
+    await host.gates.close("account");
+    const waiting = host.testCall({ connectorKey: "a", nativeName: "echo", timeoutMs: 50 });
+    await expect(waiting).rejects.toMatchObject({ code: "route_unavailable", delivery: "not_sent" });
+    expect(timesAsked(gateway, "a", "tools/call")).toBe(0);
+  });
+
+  it.each(["list", "route"])(
+    "H-33, H-40: ends with the host while it waits for a %s, and is not sent",
+    async (awaited) => {
+      const { gateway, host } = await released();
+      const held = holding(gateway, "a", "tools/list");
+      if (awaited === "route") await host.gates.close("account");
+      const running = host.testCall({ connectorKey: "a", nativeName: "echo" }).catch((error: unknown) => error);
+      if (awaited === "list") await arrived(held);
+      const began = Date.now();
+      await host.close();
+      expect(await running).toMatchObject({ code: "cancelled", delivery: "not_sent" });
+      expect(Date.now() - began).toBeLessThan(2_000);
+      expect(timesAsked(gateway, "a", "tools/call")).toBe(0);
+    },
+  );
+
+  it("H-33: refuses by name what is no part of it: a call with other arguments than were meant is worse than none", async () => {
+    const { gateway, host } = await released();
+    const misspelt = { ...DROP, argumentText: '{"path":"/tmp/x"}' };
+    await expect(host.testCall(misspelt)).rejects.toMatchObject({
+      code: "invalid_options",
+      details: { option: "argumentText", suggestion: "argumentsText" },
+    });
+    expect(timesAsked(gateway, "a", "tools/call")).toBe(0);
   });
 
   it("H-33: ends with its caller's signal", async () => {

@@ -126,6 +126,13 @@ describe("H-33: the admin plane in a browser", () => {
       body: JSON.stringify({ params: change }),
     });
     expect(bare.status).toBe(403);
+    // Without any key at all, from the right page.
+    const keyless = await ask(new URL("/admin/api/set-enabled", other.origin), {
+      method: "POST",
+      headers: own,
+      body: JSON.stringify({ params: change }),
+    });
+    expect([keyless.status, keyless.text]).toEqual([403, '{"error":{"reason":"key_refused"}}']);
     expect(host.connectors.list()[0]?.enabled).toBe(true);
     expect((await page({})).status).toBe(401);
     expect((await page({ Cookie: cookie, Host: "evil.example" })).status).toBe(403);
@@ -154,6 +161,31 @@ describe("H-33: the admin plane in a browser", () => {
     });
     expect(atAgents.status).toBe(401);
     expect((await agentOf(host).list()).names).toEqual(["a_drop", "a_read"]);
+  });
+
+  it("H-33: neither a link, nor what it gives, is in a log or in a failure; bodies are bounded", async () => {
+    const logged: unknown[] = [];
+    const log = (...said: unknown[]): void => void logged.push(said);
+    const logger = { debug: log, info: log, warn: log, error: log };
+    const { host } = await adminHost(parties, { logger });
+    const { url, origin, cookie, key, own, page, verb } = await browser(host);
+    const token = new URL(url).searchParams.get("link") ?? "";
+    const told = [(await ask(new URL(url), {})).text, (await page()).text];
+    told.push(JSON.stringify([await verb("view", {}), await verb("permissions", { connectorKey: "b" })]));
+    const keyed = { ...own, "Connector-Admin-Key": key };
+    const large = { method: "POST", headers: keyed, body: "x".repeat(2 * 1024 * 1024 + 1) };
+    expect((await ask(new URL("/admin/api/view", origin), large)).status).toBe(413);
+    const other = { method: "POST", headers: keyed, body: "x".repeat(4_097) };
+    for (const path of ["/admin", "/admin/logout", "/admin/api/link", "/"]) {
+      const answer = await ask(new URL(path, origin), other);
+      expect([answer.status, answer.headers["connection"]]).toEqual([413, "close"]);
+    }
+    // Only the answer to a link says what it gives.
+    for (const secret of [token, cookie.split("=")[1] ?? "", key]) {
+      expect(secret).toHaveLength(43);
+      expect(JSON.stringify(logged)).not.toContain(secret);
+      expect(told.join("")).not.toContain(secret);
+    }
   });
 
   it("H-33: a session ends when its person ends it, and with the host", async () => {

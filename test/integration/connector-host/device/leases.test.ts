@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { RegistrationFactory } from "../../../../src/connector-host/device/index.js";
 import { type DeviceLeases, LeasingClient } from "../../../../src/connector-host/device/leases/index.js";
@@ -67,6 +68,7 @@ class Caller {
         this.onAsk();
         return new Promise(() => undefined);
       }
+      if (ask.method === "roots/list") return { result: { roots: [{ uri: `file:///${this.name}` }] } };
       return { result: { action: "accept", content: { name: this.name } } };
     };
     return leases.acquire({ holder: this, capabilities: this.capabilities, answer, signal });
@@ -90,6 +92,7 @@ async function answersOf(client: RemoteMcpClient, asks: readonly object[] = [FOR
 
 const accepted = (name: string) => [{ result: { action: "accept", content: { name } } }];
 const DECLINED = [{ result: { action: "decline" } }];
+const NO_ROOTS = { error: expect.objectContaining({ code: -32_603 }) as unknown };
 
 const OVER_HTTP = [
   ["Streamable HTTP", {}, "streamable"],
@@ -287,8 +290,8 @@ describe("the leases of a program", () => {
     ]);
     expect(answers).toEqual([
       accepted("ada"),
-      [...DECLINED, { result: { roots: [] } }, { error: expect.objectContaining({ code: -1 }) }],
-      [...accepted("bob"), { result: { roots: [] } }],
+      [...DECLINED, NO_ROOTS, { error: expect.objectContaining({ code: -1 }) }],
+      [...accepted("bob"), NO_ROOTS],
     ]);
     expect([ada.asked.length, mute.asked.length, bob.asked.length]).toEqual([1, 0, 1]);
     expect(await answersOf(client)).toEqual(DECLINED);
@@ -346,5 +349,11 @@ describe("the leases of a program", () => {
     lease.release();
     expect(ada.asked.map(({ method }) => method)).toContain("elicitation/create");
     expect(result.isError).not.toBe(true);
+    // It asks for roots by itself 350 ms after its start, for no call, and keeps what it is answered.
+    await pause(500);
+    const again = await ada.acquire(leases);
+    const listed = await again.client.callTool({ name: "get-roots-list", arguments: {} });
+    again.release();
+    expect(JSON.stringify(listed)).toContain("file:///ada");
   });
 });

@@ -7,10 +7,12 @@ export const SAMPLED = { role: "assistant" as const, content: { type: "text" as 
 export const LISTED = { roots: [{ uri: "file:///a" }] };
 const ASKABLE = { elicitation: { form: {} }, sampling: {}, roots: {} };
 
+type Eventually<T> = T | Promise<T>;
+
 export interface Person {
   /** What forms were shown, by their messages. */
   readonly shown: string[];
-  answer(message: string): { action: "accept" | "decline" | "cancel"; content?: Record<string, string> };
+  answer(message: string): Eventually<{ action: "accept" | "decline" | "cancel"; content?: Record<string, string> }>;
 }
 
 /** Says who it is told to be. */
@@ -25,7 +27,7 @@ export async function officialAgent(agent: BoundAgent, revision: string, who: Pe
       ? { versionNegotiation: { mode: { pin: revision } } }
       : { supportedProtocolVersions: [revision] };
   const client = new Client({ name: "agent", version: "1" }, { capabilities: ASKABLE, ...negotiation });
-  client.setRequestHandler("elicitation/create", ({ params }) => {
+  client.setRequestHandler("elicitation/create", async ({ params }) => {
     who.shown.push(params.message);
     return who.answer(params.message);
   });
@@ -48,7 +50,12 @@ export class FormAgent {
   }
 
   /** The result of a call, or the error with its verdict. */
-  async call(name: string, members: object = {}, signal?: AbortSignal): Promise<JsonObject> {
+  async call(
+    name: string,
+    members: object = {},
+    signal?: AbortSignal,
+    method: AskedMethod = "tools/call",
+  ): Promise<JsonObject> {
     this.#id += 1;
     const _meta = {
       "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -61,13 +68,13 @@ export class FormAgent {
         "Content-Type": "application/json",
         Accept: "application/json, text/event-stream",
         "MCP-Protocol-Version": "2026-07-28",
-        "Mcp-Method": "tools/call",
+        "Mcp-Method": method,
         "Mcp-Name": name,
       },
       body: JSON.stringify({
         jsonrpc: "2.0",
         id: this.#id,
-        method: "tools/call",
+        method,
         params: { name, arguments: {}, ...members, _meta },
       }),
       ...(signal === undefined ? {} : { signal }),
@@ -81,8 +88,8 @@ export class FormAgent {
   }
 
   /** Calls a tool, and is asked: the state, and the answers to everything. */
-  async asked(name: string, members: object = {}): Promise<Asked> {
-    const { inputRequests, requestState, ...rest } = await this.call(name, members);
+  async asked(name: string, members: object = {}, method?: AskedMethod): Promise<Asked> {
+    const { inputRequests, requestState, ...rest } = await this.call(name, members, undefined, method);
     if (!isJsonObject(inputRequests) || typeof requestState !== "string") {
       throw new Error(`It was not asked: ${JSON.stringify(rest)}`);
     }
@@ -90,6 +97,8 @@ export class FormAgent {
     return { requestState, inputResponses: Object.fromEntries(Object.keys(inputRequests).map((key) => [key, answer])) };
   }
 }
+
+type AskedMethod = "tools/call" | "prompts/get";
 
 /** What a call is made again with. */
 export interface Asked {

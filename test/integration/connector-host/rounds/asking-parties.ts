@@ -14,7 +14,7 @@ export interface AskingHost {
 export class AskingParties extends HostParties {
   async asking(
     options: Partial<ConnectorHostOptions> = {},
-    { capabilities = ALL, deadlines = {}, upstreams, store }: AskingSetting = {},
+    { capabilities = ALL, deadlines = {}, upstreams, store, programs = [] }: AskingSetting = {},
   ): Promise<AskingHost> {
     const servers = upstreams ?? (await askingUpstreams(this.opened));
     const registrations = ["modern", "legacy"].map((slug) => ({
@@ -26,7 +26,8 @@ export class AskingParties extends HostParties {
     }));
     const nowhere = { url: "http://127.0.0.1:9" };
     const { host } = await this.host(nowhere, [], { registrations, ...options }, store ?? createMemoryStore());
-    await becomes(host, { modern: "ready", legacy: "ready" });
+    const ready = ["modern", "legacy", ...programs].map((slug) => [slug, "ready"]);
+    await becomes(host, Object.fromEntries(ready));
     return { host, upstreams: servers };
   }
 }
@@ -36,6 +37,8 @@ export interface AskingSetting {
   /** Of requests to the servers. */
   readonly deadlines?: object;
   readonly upstreams?: Upstreams;
+  /** Keys of those that the options name beside the servers. */
+  readonly programs?: readonly string[];
   readonly store?: HostStore;
 }
 

@@ -1,5 +1,7 @@
+import type { Client } from "@modelcontextprotocol/client";
 import { afterEach, describe, expect, test } from "vitest";
-import { LISTED, officialAgent, person, SAMPLED } from "./asked-agents.js";
+import { scriptedDeclaration } from "../../../support/device.js";
+import { LISTED, officialAgent, type Person, person, SAMPLED } from "./asked-agents.js";
 import { AskingParties, saidIn } from "./asking-parties.js";
 
 const parties = new AskingParties();
@@ -61,5 +63,85 @@ describe("an agent that is asked by the server of its connector", () => {
     expect(upstreams.declared).toEqual([{}]);
     await expect(agent.callTool({ name: "modern_greet", arguments: {} })).rejects.toThrow();
     expect(who.shown).toEqual([]);
+  });
+});
+
+const CALLS = 4;
+const TOOLS = [{ name: "asks", inputSchema: { type: "object" } }];
+const PROGRAM = { revision: "2025-11-25", pages: [{ tools: TOOLS }] };
+const OPENED = { capabilities: ["tools", "elicitation"] };
+
+/** Says who it is, and to what it answers. */
+function namedPerson(name: string): Person {
+  return { shown: [], answer: (message) => ({ action: "accept", content: { name: `${name}: ${message}` } }) };
+}
+
+interface Asked {
+  readonly name: string;
+  readonly who: Person;
+  readonly client: Client;
+}
+
+/** Two agents of each era, of which the legacy ones share one bearer. */
+async function fourAgents(stdio: readonly object[] = [], programs: readonly string[] = []) {
+  const { host } = await parties.asking({ stdio }, { programs });
+  const bearer = (agentSessionId: string) => host.bind({ workspaceId: "w", agentSessionId });
+  const shared = bearer("shared");
+  const bearers = [bearer("ada"), bearer("bob"), shared, shared];
+  const agents: Asked[] = [];
+  for (const [index, name] of ["ada", "bob", "cyd", "dan"].entries()) {
+    const who = namedPerson(name);
+    const client = await officialAgent(bearers[index] ?? shared, index < 2 ? "2026-07-28" : "2025-11-25", who);
+    agents.push({ name, who, client });
+  }
+  return { host, agents };
+}
+
+function whoIs(name: string, call: number): string {
+  return `Who is ${name}-${String(call)}?`;
+}
+
+async function callMany(agents: readonly Asked[], call: (agent: Asked, number: number) => Promise<unknown>) {
+  const numbers = Array.from({ length: CALLS }, (_, number) => number);
+  return Promise.all(agents.map((agent) => Promise.all(numbers.map((number) => call(agent, number)))));
+}
+
+describe("agents that call at once what asks", () => {
+  test("H-27: over the connections to an official legacy server each form reaches its own agent, and each answer its call", async () => {
+    const { agents, host } = await fourAgents();
+    const answers = await callMany(agents, async ({ client, name }, number) => {
+      const whom = `${name}-${String(number)}`;
+      return saidIn(await client.callTool({ name: "legacy_greet", arguments: { whom } }));
+    });
+    for (const [index, { name, who }] of agents.entries()) {
+      const own = Array.from({ length: CALLS }, (_, number) => whoIs(name, number));
+      expect(who.shown.toSorted()).toEqual(own);
+      const given = own.map((message) => ({ action: "accept", content: { name: `${name}: ${message}` } }));
+      expect(answers[index]).toEqual(given.map((answer, number) => ["greeted", `${name}-${String(number)}`, answer]));
+    }
+    expect(host.agents?.heldCalls).toBe(0);
+  });
+
+  test("H-27: so it does over the one connection of a program", async () => {
+    const { agents, host } = await fourAgents(
+      [scriptedDeclaration("scripted-stdio-server", PROGRAM, OPENED)],
+      ["files"],
+    );
+    const answers = await callMany(agents, async ({ client, name }, number) => {
+      const params = { message: whoIs(name, number), requestedSchema: { type: "object", properties: {} } };
+      const asks = [{ method: "elicitation/create", params }];
+      const { structuredContent } = await client.callTool({ name: "files_asks", arguments: { asks } });
+      return structuredContent;
+    });
+    for (const [index, { name, who }] of agents.entries()) {
+      const own = Array.from({ length: CALLS }, (_, number) => whoIs(name, number));
+      expect(who.shown.toSorted()).toEqual(own);
+      expect(answers[index]).toMatchObject(
+        own.map((message) => ({
+          answers: [{ result: { action: "accept", content: { name: `${name}: ${message}` } } }],
+        })),
+      );
+    }
+    expect(host.agents?.heldCalls).toBe(0);
   });
 });

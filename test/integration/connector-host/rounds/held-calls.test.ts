@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
 import type { ConnectorHost } from "../../../../src/connector-host/index.js";
-import { openSqliteStore } from "../../../../src/store/index.js";
-import { type Asked, FormAgent } from "./asked-agents.js";
+import { openSqliteJournalRows, openSqliteStore } from "../../../../src/store/index.js";
+import { type Asked, FormAgent, officialAgent } from "./asked-agents.js";
 import { AskingParties, saidIn } from "./asking-parties.js";
 
 const parties = new AskingParties();
@@ -89,7 +89,27 @@ describe("calls that are held at a legacy server", () => {
     for (const name of ["legacy_greet", "modern_greet"]) {
       expect(await agentOf(second.host).call(name, { ...BOB, ...asked })).toMatchObject(refused("restarted"));
     }
+    // Also while its connector is not there, or is no more.
+    await second.host.connectors.setEnabled("legacy", false);
+    expect(await agentOf(second.host).call("legacy_greet", { ...BOB, ...asked })).toMatchObject(refused("restarted"));
     expect(upstreams.runs).toEqual({ greet: 1 });
+  });
+
+  test("H-27: prompts are held, and gone on with, as calls are; one that can't be found any more is unknown", async () => {
+    const { host, upstreams } = await parties.asking();
+    const agent = agentOf(host);
+    const first = await agent.asked("legacy_ask", {}, "prompts/get");
+    expect(host.agents?.heldCalls).toBe(1);
+    expect(await agent.call("legacy_ask", first, undefined, "prompts/get")).toMatchObject({ messages: [{}] });
+    const second = await agent.asked("legacy_ask", {}, "prompts/get");
+    await host.connectors.setEnabled("legacy", false);
+    expect(await agent.call("legacy_ask", second, undefined, "prompts/get")).toMatchObject({
+      "sh.tutti/delivery": { code: "unknown_prompt", delivery: "unknown" },
+    });
+    expect(await agent.call("legacy_ask", {}, undefined, "prompts/get")).toMatchObject({
+      "sh.tutti/delivery": { code: "unknown_prompt", delivery: "not_sent" },
+    });
+    expect(upstreams.runs).toEqual({});
   });
 
   test("H-27: an agent that does not go on in time has its call cancelled at the server", async () => {
@@ -117,10 +137,10 @@ describe("calls that are held at a legacy server", () => {
   });
 
   test("H-27: the time that the agent is asked is not that of the server", async () => {
-    const { host } = await parties.asking({}, { deadlines: { idleTimeoutMs: 250 } });
+    const { host } = await parties.asking({}, { deadlines: { idleTimeoutMs: 600 } });
     const agent = agentOf(host);
     const asked = await agent.asked("legacy_greet", BOB);
-    await pause(700);
+    await pause(900);
     expect(saidIn(await agent.call("legacy_greet", { ...BOB, ...asked }))).toMatchObject(["greeted", "Bob", {}]);
   });
 
@@ -157,25 +177,58 @@ describe("calls that are held at a legacy server", () => {
     expect(host.agents?.heldCalls).toBe(0);
   });
 
+  test("H-16, H-27: how many connections ask at a time, and how many calls wait for one, the host says", async () => {
+    await expect(parties.asking({ maxLeasedConnections: 0 })).rejects.toMatchObject({ code: "invalid_options" });
+    const { host } = await parties.asking({ maxLeasedConnections: 1, maxWaitingLeases: 0 });
+    await agentOf(host).asked("legacy_greet", BOB);
+    expect(await agentOf(host, "other").call("legacy_greet", BOB)).toMatchObject({
+      "sh.tutti/delivery": { code: "limit_exceeded", delivery: "not_sent", option: "maxWaitingLeases" },
+    });
+  });
+
   test("H-31, H-27: a tool that was switched off meanwhile is not gone on with; switching its connector off ends the call", async () => {
     const { host, upstreams } = await parties.asking();
     const agent = agentOf(host);
     const asked = await agent.asked("legacy_greet", BOB);
     await host.connectors.setPermission("legacy", "greet", "off");
     expect(await agent.call("legacy_greet", { ...BOB, ...asked })).toMatchObject({
+      "sh.tutti/delivery": { code: "not_permitted", delivery: "unknown" },
+    });
+    // A call that begins is another matter.
+    expect(await agent.call("legacy_greet", BOB)).toMatchObject({
       "sh.tutti/delivery": { code: "not_permitted", delivery: "not_sent" },
     });
     expect(upstreams.cancelled).toEqual([]);
     await host.connectors.setEnabled("legacy", false);
     await eventually(() => upstreams.cancelled, ["Bob"]);
+    expect(await agent.call("legacy_greet", { ...BOB, ...asked })).toMatchObject({
+      "sh.tutti/delivery": { delivery: "unknown" },
+    });
   });
 
-  test("H-40: closing the host cancels what is held, in time", async () => {
-    const { host, upstreams } = await parties.asking();
+  test("H-40, H-35: closing ends what is held and what is being asked, in time: agents are answered, and the journal says unknown", async () => {
+    const directory = await parties.folder();
+    const { host, upstreams } = await parties.asking({ journalRows: await openSqliteJournalRows({ directory }) });
     await agentOf(host).asked("legacy_greet", BOB);
+    const slow = { shown: [], answer: () => new Promise<never>(() => undefined) };
+    const bearer = host.bind({ workspaceId: "w", agentSessionId: "legacy" });
+    const client = await officialAgent(bearer, "2025-11-25", slow);
+    const calling = client.callTool({ name: "legacy_greet", arguments: { whom: "Carl" } });
+    const ended = expect(calling).rejects.toMatchObject({
+      data: { "sh.tutti/delivery": { code: "cancelled", delivery: "unknown" } },
+    });
+    await eventually(() => slow.shown, ["Who is Carl?"]);
     const beganAt = performance.now();
     await host.close();
-    await eventually(() => upstreams.cancelled, ["Bob"]);
-    expect(performance.now() - beganAt).toBeLessThan(10_000);
+    await ended;
+    await eventually(() => upstreams.cancelled.toSorted(), ["Bob", "Carl"]);
+    expect(performance.now() - beganAt).toBeLessThan(5_000);
+    const rows = await openSqliteJournalRows({ directory });
+    const told = rows.page(undefined, 10).map(({ nativeName, end }) => [nativeName, end?.verdict]);
+    await rows.close();
+    expect(told).toEqual([
+      ["greet", "unknown"],
+      ["greet", "unknown"],
+    ]);
   });
 });

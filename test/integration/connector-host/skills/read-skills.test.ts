@@ -286,7 +286,7 @@ describe("H-29: nothing of a folder of skills is anywhere else", () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it.skipIf(process.platform === "win32").each(["a\nb", "a\u202eb", "a\\b", "\u001b[2J"])(
+  it.skipIf(process.platform === "win32").each(["a\nb", "a\u202eb", "a\u061cb", "a\\b", "\u001b[2J"])(
     "so that nothing in it is called %j",
     async (name) => {
       await folder.write(join(name, "x"));

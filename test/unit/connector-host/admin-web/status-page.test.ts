@@ -70,6 +70,16 @@ describe("H-33: the status page", () => {
     }
   });
 
+  it("H-33: what can't be seen in a cell, and what turns text round, is written out", () => {
+    const shown = statusPage({
+      ...VIEW,
+      connectors: VIEW.connectors.map((one) => ({ ...one, displayName: "A\u202eB\u200b", place: "p\u2066" })),
+    });
+    expect(shown).toContain("A\\u{202e}B\\u{200b} (a)");
+    expect(shown).toContain("p\\u{2066}");
+    expect(shown).not.toMatch(/[\u202e\u200b\u2066]/);
+  });
+
   it("H-33, H-36: is a table with names for its rows and columns, states, reasons and times, and needs no script", () => {
     const page = statusPage({
       ...VIEW,

@@ -33,6 +33,24 @@ describe("H-33: failures that travel", () => {
         details: { rpcCode: -32020, rpcMessage: "no", rpcData: { x: [1] }, httpStatus: 400 },
       }),
     ],
+    [
+      new RemoteConnectorError("peer_error", {
+        message: "m",
+        details: { rpcCode: -32603, rpcMessage: "no", rpcData: undefined },
+      }),
+    ],
+    [new RemoteConnectorError("invalid_header", { message: "m", details: { header: "h", reason: "r" } })],
+    [new RemoteConnectorError("invalid_options", { message: "m", details: { option: "o", reason: "r" } })],
+    [new RemoteConnectorError("unsupported_version", { message: "m", details: { supported: [], ours: ["v"] } })],
+    [new RemoteConnectorError("login_ended", { message: "m", details: { connectorKey: "a" } })],
+    [new RemoteConnectorError("store_in_use", { message: "m", details: { path: "p" } })],
+    [new RemoteConnectorError("store_newer_format", { message: "m", details: { path: "p", found: 2, known: 1 } })],
+    [
+      new RemoteConnectorError("unresolved_reference", {
+        message: "m",
+        details: { connectorKey: "a", member: "x", source: "secret", name: "n", reason: "missing" },
+      }),
+    ],
   ])("H-33: $code comes back with its facts and its delivery", (error) => {
     for (const delivery of ["not_sent", "answered", "unknown"] satisfies Delivery[]) {
       const sent = new RemoteConnectorError(error.code, { message: "m", delivery, details: error.details });

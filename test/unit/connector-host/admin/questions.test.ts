@@ -31,9 +31,23 @@ describe("H-33: what needs a person", () => {
       expect(questionOf(permission(from, to)) !== undefined).toBe(isWider);
       const present = { newTools: from, permissions: {} };
       const all = questionOf({ kind: "new_tools", connectorKey: "files", permission: to, present });
-      expect(all !== undefined).toBe(isWider);
+      // The same again is kept beside the definition, which may say less one day.
+      expect(all !== undefined).toBe(isWider || (from === to && to !== "off"));
     },
   );
+
+  it("H-33: whoever decides of a tool what holds anyway takes it out of what is decided of all others", () => {
+    const present = (newTools: ToolPermission) => ({ newTools, permissions: { kept: newTools } });
+    const pin = (to: ToolPermission, nativeName = "drop") =>
+      questionOf({ kind: "permission", connectorKey: "files", nativeName, permission: to, present: present(to) });
+    expect(pin("allow")).toBe(
+      'Let the tool "drop" of "files" stay at allow, whatever is decided about its other tools.',
+    );
+    expect(pin("ask")).toContain("stay at ask");
+    expect(pin("off")).toBeUndefined();
+    // It was decided before.
+    expect([pin("allow", "kept"), pin("ask", "kept")]).toEqual([undefined, undefined]);
+  });
 
   it("H-33: what a definition would say again is not known, and counts as more", () => {
     expect(questionOf(permission("off", undefined))).toContain("what its definition says");
@@ -45,7 +59,8 @@ describe("H-33: what needs a person", () => {
     const action = { kind: "permission", connectorKey: "files", nativeName: "__proto__", permission: "ask" } as const;
     const from = (newTools: ToolPermission) => questionOf({ ...action, present: { newTools, permissions: {} } });
     expect(from("off")).toBe('Change the permission of the tool "__proto__" of "files" from off to ask.');
-    expect(from("ask")).toBeUndefined();
+    expect(from("ask")).toContain("stay at ask");
+    expect(from("allow")).toBeUndefined();
   });
 
   it("H-33: switching on and letting run need one, switching off and pausing don't, nor what is so already", () => {

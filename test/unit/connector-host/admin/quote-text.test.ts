@@ -11,6 +11,11 @@ describe("texts of others at a terminal", () => {
         }
       }),
     );
+    // Neither what is shown as nothing, nor spaces that are others than they seem.
+    for (const unseen of ["\u3164", "\u115f", "\u034f", "\ufe0f", "\u00a0", "\u2003", "\u3000"]) {
+      expect(quoteText(`a${unseen}b`)).toMatch(/^"a\\u\{[0-9a-f]+\}b"$/);
+    }
+    expect(quoteText("a b")).toBe('"a b"');
     expect(quoteText("a\u001b[2Jb")).toBe('"a\\u001b[2Jb"');
     expect(plainText("a\u001b[2Jb\u202e")).toBe("a\\u{1b}[2Jb\\u{202e}");
   });

@@ -9,6 +9,7 @@ const DONE = { resultType: "complete", content: [] };
 const ACCEPT = { action: "accept", content: { name: "x" } };
 const ASKS = { resultType: "input_required", inputRequests: { who: FORM }, requestState: "its own" };
 const MODERN = { capabilities: FORMS };
+const REQUEST = { meta: {}, logLevel: undefined, signal: new AbortController().signal, deadline: 1 };
 
 /** What came of a call, as far as it is known. */
 function watch(promise: Promise<{ readonly raw: Uint8Array; readonly result: JsonObject }>) {
@@ -208,6 +209,44 @@ describe("a legacy agent and a modern server", () => {
     expect(party.clock.pending).toBe(0);
   });
 
+  test("H-13, H-27: what it says goes to the server that asked, over its route or a newer one, and to none of other settings", async () => {
+    const party = new AskingParty();
+    await party.publish("modern");
+    const agent = streamAgent();
+    const call = watch(party.call({ input: agent.input }));
+    for (const settings of ["d", "another server"]) {
+      await party.clock.advance(0);
+      party.made.at(-1)?.answer(ASKS);
+      await party.clock.advance(0);
+      await party.publish("modern", { settings });
+      agent.asked.at(-1)?.answer({ result: ACCEPT });
+    }
+    await party.clock.advance(0);
+    // The played client tells its refusal by a plain error.
+    expect(call.error).toMatchObject({ message: "route_superseded" });
+    expect(party.made).toHaveLength(2);
+  });
+
+  test("H-26, H-27: progress of all rounds is handed on, and only ever increases", async () => {
+    const party = new AskingParty();
+    await party.publish("modern");
+    const agent = streamAgent();
+    const told: number[] = [];
+    void party.call({ input: agent.input, onProgress: ({ progress }) => void told.push(progress) });
+    for (const progresses of [
+      [1, 2],
+      [1, 2, 3],
+      [0.5, 4],
+    ]) {
+      await party.clock.advance(0);
+      for (const progress of progresses) party.made.at(-1)?.options.onProgress?.({ progress });
+      party.made.at(-1)?.answer(ASKS);
+      await party.clock.advance(0);
+      agent.asked.at(-1)?.answer({ result: ACCEPT });
+    }
+    expect(told).toEqual([1, 2, 3, 4]);
+  });
+
   test.each(["asked", "waited for"])("H-27: an agent that leaves while it is %s had its last answer", async (what) => {
     const party = new AskingParty();
     await party.publish("modern");
@@ -355,7 +394,7 @@ describe("a modern agent and a legacy server", () => {
 
   test("H-27: answers without a state go on with nothing of a legacy server", async () => {
     const party = new AskingParty();
-    await party.publish("legacy", false);
+    await party.publish("legacy", { withLeases: false });
     const call = watch(party.call({ input: continuing(undefined, { a: ACCEPT }) }));
     await party.clock.advance(0);
     expect(call.error).toMatchObject({ code: "continuation_refused", delivery: "not_sent" });
@@ -473,6 +512,30 @@ describe("a modern agent and a legacy server", () => {
   });
 });
 
+describe("a request that can't be made", () => {
+  test("H-27: has the verdict of what it would have gone on with", async () => {
+    const party = new AskingParty();
+    const seal = (kind: "held" | "approval", sealer = party.sealer): string =>
+      sealer.seal({ kind, callId: "c", payload: {} });
+    const past = createStateSealer({ hostId: "host" });
+    const error = new Error("gone");
+    const refused = expect.objectContaining({ code: "continuation_refused" }) as unknown;
+    const cases: [string | undefined, unknown, string][] = [
+      [undefined, error, "not_sent"],
+      ["a server's own", error, "not_sent"],
+      [seal("held"), error, "unknown"],
+      [seal("approval"), error, "not_sent"],
+      [seal("held", past), refused, "unknown"],
+      [seal("approval", past), error, "not_sent"],
+      [`${seal("held")}x`, refused, "unknown"],
+    ];
+    for (const [state, told, delivery] of cases) {
+      const request = { ...REQUEST, input: state === undefined ? undefined : continuing(state) };
+      expect(party.caller.unmade(request, error)).toEqual({ error: told, delivery });
+    }
+  });
+});
+
 describe("a legacy agent and a legacy server", () => {
   test("H-27: requests of the server are requests to the agent of the call, and undeclared ones are refused", async () => {
     const party = new AskingParty();
@@ -511,6 +574,22 @@ describe("a legacy agent and a legacy server", () => {
 });
 
 describe("a server that has its connections one call at a time", () => {
+  test("H-27: two agents with one bearer are two, where a session tells them apart", async () => {
+    const party = new AskingParty();
+    await party.publish("legacy");
+    const [one, other] = [
+      { ...streamAgent().input, holder: {} },
+      { ...streamAgent().input, holder: {} },
+    ];
+    for (const input of [one, other, one, MODERN]) void party.call({ input });
+    await party.clock.advance(0);
+    const holders = party.leases.map(({ holder }) => holder);
+    expect(holders).toHaveLength(4);
+    for (const [index, holder] of [one.holder, other.holder, one.holder, party.binding].entries()) {
+      expect(holders[index]).toBe(holder);
+    }
+  });
+
   test("H-27: a call whose agent can be asked nothing takes its turn, and the server is told of nothing", async () => {
     const party = new AskingParty();
     await party.publish("legacy");

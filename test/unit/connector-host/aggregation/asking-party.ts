@@ -32,6 +32,7 @@ interface Given {
   readonly subject?: Partial<CallSubject>;
   readonly leaving?: AbortController;
   readonly route?: Route<RemoteMcpClient>;
+  readonly onProgress?: ForwardedRequest["onProgress"];
 }
 
 /** Requests of agents over routes of a real table, to servers that are played. */
@@ -79,7 +80,10 @@ export class AskingParty {
   }
 
   /** Publishes a route to a server of this era; to a legacy one with leases, unless it has none. */
-  async publish(era: "modern" | "legacy", withLeases = era === "legacy"): Promise<Route<RemoteMcpClient>> {
+  async publish(
+    era: "modern" | "legacy",
+    { withLeases = era === "legacy", settings = "d" } = {},
+  ): Promise<Route<RemoteMcpClient>> {
     this.#generation += 1;
     const plain = new ModernStreamableHTTPClient({
       endpoint: "http://127.0.0.1:9/mcp",
@@ -103,7 +107,7 @@ export class AskingParty {
       scope: SCOPE,
       scopeEpoch: "e",
       generation: this.#generation,
-      releaseDigest: "d",
+      releaseDigest: settings,
       connectionVersion: 1n,
       client: Object.assign(plain, { era, leases }),
       tools: new Map(),
@@ -113,7 +117,7 @@ export class AskingParty {
   }
 
   /** A request of the agent as the directory makes it. */
-  call({ input, binding = this.binding, subject, leaving = new AbortController(), route }: Given = {}) {
+  call({ input, binding = this.binding, subject, leaving = new AbortController(), route, onProgress }: Given = {}) {
     const over = route ?? this.routes.current("notes");
     if (over === undefined) throw new Error("no route");
     const request: ForwardedRequest = {
@@ -121,6 +125,7 @@ export class AskingParty {
       logLevel: undefined,
       signal: leaving.signal,
       deadline: this.clock.now() + 30_000,
+      onProgress,
       input,
     };
     return this.caller.call({

@@ -17,6 +17,8 @@ function news() {
   const listeners = new Listeners();
   const listed = new Map<string, string>();
   const asked: string[] = [];
+  /** Connectors of which nobody has to ask what they list. */
+  const known = new Set<string>();
   /** What those wait for who ask what a connector lists. */
   const waits = new Map<string, Promise<unknown>>();
   const onAsk = { run: (_key: string): void => undefined };
@@ -29,6 +31,7 @@ function news() {
       scopesOf: (binding) => reached.get(binding) ?? ["s"],
       followedBy: (binding) => followed.get(binding) ?? reached.get(binding) ?? ["s"],
     },
+    isKnown: (key) => known.has(key),
     differs: async (scopes, key, digest) => {
       asked.push(key);
       onAsk.run(key);
@@ -54,7 +57,7 @@ function news() {
       });
     return { binding, told, give, run, listen, stop: listen() };
   };
-  return { clock, listeners, listed, asked, onAsk, waits, reached, followed, all, agent };
+  return { clock, listeners, listed, asked, known, onAsk, waits, reached, followed, all, agent };
 }
 
 describe("ListNews", () => {
@@ -232,5 +235,55 @@ describe("ListNews", () => {
     expect(asked.length).toBeGreaterThan(20);
     expect(asked.length).toBeLessThan(50);
     expect(told).toEqual([]);
+  });
+
+  it("H-25: looking at what is known costs no server anything, and is not put off", async () => {
+    const { agent, all, clock, known, listed } = news();
+    known.add("a");
+    listed.set("a", "1");
+    const { binding, listen, stop, told } = agent("x", { a: "1" });
+    all.note("s", "a", false);
+    // Sessions of the same agent come and go, and each is looked after.
+    for (let index = 0; index < 50; index += 1) {
+      await clock.advance(20);
+      stop();
+      listen()();
+    }
+    listen();
+    listed.set("a", "2");
+    all.note("s", "a", true);
+    await clock.advance(20);
+    expect([told.length, binding.agentSessionId]).toEqual([1, "x"]);
+  });
+
+  it("H-25: one that is looked at while no follower listens is not one more", async () => {
+    const { agent, all, clock, listed, reached } = news();
+    const far = agent("far", { a: "0" });
+    reached.set(far.binding, ["elsewhere"]);
+    for (let index = 0; index < 50; index += 1) {
+      all.note("s", "a", true);
+      await clock.advance(20);
+    }
+    reached.delete(far.binding);
+    listed.set("a", "1");
+    all.note("s", "a", true);
+    await clock.advance(20);
+    expect(far.told).toHaveLength(1);
+  });
+
+  it("H-25: who was told while its list was made, and is given the one before, is told once more", async () => {
+    const { agent, all, clock, listed } = news();
+    const { binding, told } = agent("x", { a: "0" });
+    const giving = all.giving(binding);
+    listed.set("a", "1");
+    all.note("s", "a", true);
+    await clock.advance(20);
+    expect(told).toHaveLength(1);
+    giving(new Map([["a", "0"]]));
+    await clock.advance(20);
+    expect(told).toHaveLength(2);
+    all.giving(binding)(new Map([["a", "1"]]));
+    await clock.advance(1_000);
+    expect([told.length, clock.pending]).toEqual([2, 0]);
   });
 });

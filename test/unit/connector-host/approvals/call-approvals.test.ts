@@ -112,6 +112,38 @@ describe("H-32: the host's hook", () => {
     expect(clock.pending).toBe(0);
   });
 
+  it("H-32: at the limit nothing is approved any more, also when the clock is late with saying so", async () => {
+    for (const [before, outcome] of [[299_999, "approved"] as const, [300_000, EXPIRED] as const]) {
+      const { gate, clock } = gateParty({ operatorApprovals: true });
+      // What was to be done at the same time, and before, is done first.
+      clock.schedule(before, () => {
+        const [request] = gate.operator.pending();
+        expect(gate.operator.decide(request?.id ?? "", "approve")).toBe(true);
+      });
+      const passing = outcomeOf(gate.pass(questionOf()));
+      clock.step(before);
+      expect(await passing).toBe(outcome);
+    }
+  });
+
+  it("H-32, H-14: an approval is at most five minutes old when it is first used, and then good for all of its call", async () => {
+    for (const isAgent of [true, false]) {
+      const { gate, clock } = gateParty(isAgent ? {} : { approve: () => "approve" });
+      const approve = async () => {
+        const state = isAgent ? await askedState(gate.pass(asking())) : undefined;
+        return approvedBy(gate.pass(state === undefined ? asking() : retry(state, APPROVING)));
+      };
+      const [used, unused] = [await approve(), await approve()];
+      await clock.advance(299_999);
+      expect(used.use()).toBe(true);
+      await clock.advance(1);
+      expect([used.use(), unused.use()]).toEqual([true, false]);
+      const round = used.sealState("more");
+      await clock.advance(300_000);
+      expect((await approvedBy(gate.pass(retry(round)))).use()).toBe(true);
+    }
+  });
+
   it("H-32: waits no longer than its call, and people are told until when", async () => {
     const requests: ApprovalRequest[] = [];
     const approve: Approve = (request) => {

@@ -23,6 +23,10 @@ describe("H-32: what people are shown", () => {
     ["right\u202eto left\u2066", String.raw`"right\u202eto left\u2066"`],
     ["a\u200bb\u00a0c\u3164\ufe0f", String.raw`"a\u200bb\u00a0c\u3164\ufe0f"`],
     ["tag \u{e0041}", String.raw`"tag \udb40\udc41"`],
+    ["marks \u0301\u0302\u0303\u0304\u0305", String.raw`"marks ́̂̃\u0304\u0305"`],
+    ["\u0338over a quote", String.raw`"\u0338over a quote"`],
+    ['a"\u0338b', String.raw`"a\"\u0338b"`],
+    ["blank\u2800", String.raw`"blank\u2800"`],
     ["half \ud83d", String.raw`"half \ud83d"`],
     ["", '""'],
     ["ünï😀", '"ünï😀"'],
@@ -34,6 +38,15 @@ describe("H-32: what people are shown", () => {
     expect(quoted("abcdef", 4)).toBe('"abcd" (and 2 more characters)');
     expect(quoted("abc😀", 4)).toBe('"abc" (and 2 more characters)');
     expect(shownJson('{"a":"ü😀"}', 8)).toEqual({ text: '{"a":"ü', bytes: 14, omittedBytes: 6 });
+  });
+
+  it("H-32: spaces between arguments move none of them out of sight, and those in texts stay", () => {
+    const spaces = " ".repeat(5_000);
+    const text = `{"a" :\t1,${spaces}\r\n"all": "  \\"  x"}`;
+    const shown = shownJson(text, 64);
+    expect(shown).toEqual({ text: '{"a" : 1, "all": "  \\"  x"}', bytes: text.length, omittedBytes: 0 });
+    expect(shownJson(`{"a":1,${spaces}"b":2}`, 8)).toMatchObject({ text: '{"a":1, ', omittedBytes: 6 });
+    expect(shownJson('{"a":"\u0338"}', 64).text).toBe(String.raw`{"a":"\u0338"}`);
   });
 
   it("H-32: is one line of what can be seen, whatever it was, and says the same as before", () => {

@@ -67,6 +67,64 @@ describe("H-33: a person at a terminal", () => {
     expect(terminal.written.length).toBeLessThan(9_000);
   });
 
+  it("H-33: a question that is cut says so, and how much of it is not shown", async () => {
+    const terminal = new ScriptedTerminal(wordIn);
+    await createTerminalConfirm({ open: () => terminal })("x".repeat(8_192 + 7));
+    expect(terminal.written).toMatch(/x and 7 characters more\nType/);
+    const whole = new ScriptedTerminal(wordIn);
+    await createTerminalConfirm({ open: () => whole })("x".repeat(8_192));
+    expect(whole.written).not.toContain("more");
+  });
+
+  it("H-33: one question is asked after the other: what is typed is for the one that is seen last", async () => {
+    const typing: ((line: string) => void)[] = [];
+    const written: string[] = [];
+    const confirm = createTerminalConfirm({
+      open: () => ({
+        write: (text) => void written.push(text),
+        readLine: () => new Promise((resolve) => typing.push(resolve)),
+        close: () => undefined,
+      }),
+    });
+    const answers = [confirm("One."), confirm("Two.")];
+    await expect.poll(() => typing.length).toBe(1);
+    expect(written.join("")).not.toContain("Two.");
+    typing[0]?.(wordIn(written.join("")));
+    expect(await answers[0]).toBe(true);
+    await expect.poll(() => typing.length).toBe(2);
+    expect(written.join("")).toContain("Two.");
+    typing[1]?.("no");
+    expect(await answers[1]).toBe(false);
+  });
+
+  it.each(["write", "readLine"] as const)("H-33: a terminal that breaks at %s is none", async (part) => {
+    let closed = 0;
+    const broken = (): never => {
+      throw Object.assign(new Error("EIO"), { code: "EIO" });
+    };
+    const whole: Terminal = {
+      write: () => undefined,
+      readLine: () => Promise.resolve(undefined),
+      close: () => void (closed += 1),
+    };
+    const confirm = createTerminalConfirm({ open: () => ({ ...whole, [part]: broken }) });
+    await expect(confirm("Do it.")).rejects.toMatchObject({ code: "terminal_required", delivery: "not_sent" });
+    expect(closed).toBe(1);
+    // The next question is asked all the same.
+    await expect(confirm("Do it.")).rejects.toMatchObject({ code: "terminal_required" });
+  });
+
+  it("H-33: the word is typed whole, as it is shown", async () => {
+    for (const change of [
+      (word: string) => word.slice(0, -1),
+      (word: string) => `${word}a`,
+      (word: string) => word.toUpperCase(),
+    ]) {
+      const terminal = new ScriptedTerminal((written) => change(wordIn(written)));
+      expect(await createTerminalConfirm({ open: () => terminal })("Do it.")).toBe(false);
+    }
+  });
+
   it("H-33: without a terminal it is refused", async () => {
     const confirm = createTerminalConfirm({ open: () => undefined });
     await expect(confirm("Do it.")).rejects.toMatchObject({

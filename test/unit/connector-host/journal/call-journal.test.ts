@@ -26,6 +26,37 @@ describe("RequestJournal", () => {
     ]);
   });
 
+  it("H-35: a verdict that no row comes after is committed by itself, within 20 ms", async () => {
+    const journaling = new Journaling();
+    const [first, second] = [await journaling.begin(), await journaling.begin()];
+    first.end(resultOf());
+    await journaling.turn();
+    await journaling.clock.advance(15);
+    second.end(resultOf());
+    expect(journaling.rows.writes).toHaveLength(2);
+    await journaling.clock.advance(5);
+    expect(journaling.rows.writes.slice(2).map(({ begun, ended }) => [begun.length, ended.length])).toEqual([[0, 2]]);
+    await journaling.clock.advance(1_000);
+    expect(journaling.rows.writes).toHaveLength(3);
+  });
+
+  it.each([
+    ["256 of them", 256, 10],
+    ["a mebibyte of results", 4, 256 * 1024],
+  ])("H-35: verdicts that wait are committed when the turn is over once there are %s", async (_what, count, bytes) => {
+    const journaling = new Journaling();
+    const begun = Promise.all(Array.from({ length: count }, () => journaling.journal.begin(entryOf())));
+    await journaling.turn();
+    const raw = new Uint8Array(bytes);
+    for (const [nth, call] of (await begun).entries()) {
+      await journaling.turn();
+      expect([nth, journaling.rows.writes.length]).toEqual([nth, 1]);
+      call.end({ kind: "result", raw, resultType: undefined, isError: false });
+    }
+    await journaling.turn();
+    expect(journaling.rows.writes[1]?.ended).toHaveLength(count);
+  });
+
   it("H-35, F-1: a row says whose request it is, sizes and digests, and how far it got", async () => {
     const journaling = new Journaling();
     const call = await journaling.begin();
@@ -98,6 +129,20 @@ describe("RequestJournal", () => {
     expect(await journaling.journal.reader.unknowns()).toEqual([]);
   });
 
+  it("H-35: rows are in the order of their ids, also when one can't wait for those before it", async () => {
+    const journaling = new Journaling();
+    const first = await journaling.begin();
+    first.admit();
+    const second = journaling.journal.begin(entryOf());
+    first.admit();
+    await journaling.turn();
+    await second;
+    const ids = (await journaling.journal.reader.list()).map(({ id }) => id);
+    expect(ids).toHaveLength(3);
+    expect(ids).toEqual([...ids].sort().toReversed());
+    expect((await journaling.journal.reader.list({ before: ids[0], limit: 1 })).map(({ id }) => id)).toEqual([ids[1]]);
+  });
+
   it("H-35: a request that can't be written down is refused, without being sent, and others are not harmed", async () => {
     const journaling = new Journaling();
     const running = await journaling.begin();
@@ -152,7 +197,7 @@ describe("RequestJournal", () => {
     const calls = [await journaling.begin(), await journaling.begin(), await journaling.begin()];
     journaling.rows.fails = () => true;
     for (const call of calls) call.end(resultOf());
-    await journaling.turn();
+    await journaling.clock.advance(20);
     expect(journaling.kinds).toEqual(["unavailable", "verdicts_lost"]);
     expect(journaling.journal.reader.counts.unwritten).toBe(2);
     await journaling.clock.advance(1_000);
@@ -258,5 +303,9 @@ describe("RequestJournal", () => {
     await closing;
     expect(journaling.incidents.at(-1)).toEqual({ kind: "verdicts_lost", count: 1 });
     expect(journaling.clock.pending).toBe(0);
+    await expect(journaling.begin()).rejects.toMatchObject({ code: "journal_unavailable" });
+    // What it gave up is not tried again by what comes later.
+    expect(journaling.clock.pending).toBe(0);
+    expect(journaling.incidents).toHaveLength(2);
   });
 });

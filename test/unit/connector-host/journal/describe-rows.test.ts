@@ -62,6 +62,18 @@ describe("describeBegun", () => {
     expect(plain.nativeName).toBe("note:one");
   });
 
+  it("H-35, F-6: so is the template of which an argument is completed", () => {
+    const template = "https://me:pw@host.example/{id}?token=t0p";
+    const row = describeBegun(
+      entryOf({ kind: "completion", nativeName: template, exposedName: template }),
+      PLACE,
+      rules(),
+    );
+    expect(JSON.stringify(row)).not.toMatch(/t0p|pw/);
+    const prompt = describeBegun(entryOf({ kind: "completion", nativeName: "greet" }), PLACE, rules());
+    expect(prompt.nativeName).toBe("greet");
+  });
+
   it("H-35: long names are cut", () => {
     const row = describeBegun(entryOf({ nativeName: "n".repeat(10_000) }), PLACE, rules());
     expect(row.nativeName).toBe(`${"n".repeat(512)}…`);

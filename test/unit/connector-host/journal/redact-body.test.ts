@@ -40,16 +40,50 @@ describe("redactJson", () => {
         "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln",
         "https://me:pw@host/x",
         "key sk-abcdefghijklmnopqrst",
-        "nothing here",
+        "at id_eyJhbGciOi, and see.eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln",
+        "nothing here, not even in eyJhbGciOiJIUzI1NiJ9",
       ]),
     ).toEqual([
       "curl -H 'Authorization: [redacted]'",
       "[redacted]",
       "https://[redacted]@host/x",
       "key [redacted]",
-      "nothing here",
+      "at id_eyJhbGciOi, and see.[redacted]",
+      "nothing here, not even in eyJhbGciOiJIUzI1NiJ9",
     ]);
   });
+
+  it("H-35, F-6: what looks like a secret is masked in names of members too", () => {
+    expect(redacted({ "Bearer abcdefgh12345678": 1 })).toEqual({ "[redacted]": "[redacted]" });
+    expect(redacted({ "key sk-abcdefghijklmnopqrst": 1 })).toEqual({ "key [redacted]": 1 });
+  });
+
+  it("H-35, F-6: the value of a pair that names a secret is masked", () => {
+    const headers = [
+      { name: "X-Api-Key", value: "s3cret" },
+      { key: "PASSWORD", value: ["s3cret"] },
+      { name: "Accept", value: "text/plain" },
+      { name: "token" },
+    ];
+    expect(redacted({ headers })).toEqual({
+      headers: [{ ...headers[0], value: "[redacted]" }, { ...headers[1], value: "[redacted]" }, headers[2], headers[3]],
+    });
+  });
+
+  it.each(["eyJ-", "a.eyJ-", "://", "bearer ", "sk-", "eyJaaaaaaaa.", "[", "a"])(
+    "H-35: a body made of %j takes no longer than one of its size may",
+    (part) => {
+      for (const text of [
+        part.repeat((256 * 1024) / part.length),
+        `.${part.repeat(60_000)}`,
+        `bearer${part.repeat(60_000)}`,
+      ]) {
+        const startedAt = performance.now();
+        redactJson(JSON.stringify({ text }));
+        expect(performance.now() - startedAt).toBeLessThan(1_000);
+      }
+    },
+  );
 
   it("H-35: texts that are JSON themselves are looked into, as results of tools are", () => {
     const text = JSON.stringify({ token: "t", rows: [JSON.stringify({ password: "p" })] });

@@ -117,6 +117,10 @@ describe("H-20: bearers", () => {
     ["empty", { agentSessionId: "" }, "agentSessionId"],
     ["too long", { workspaceId: "x".repeat(257) }, "workspaceId"],
     ["a line break", { agentSessionId: "a\nb" }, "agentSessionId"],
+    ["none", JSON.parse('{"workspaceId":null}'), "workspaceId"],
+    ["a number", JSON.parse('{"agentSessionId":7}'), "agentSessionId"],
+    ["a list", JSON.parse('{"agentSessionId":["s"]}'), "agentSessionId"],
+    ["a profile that is none", JSON.parse('{"profile":{}}'), "profile"],
     ["a NUL", { invocation: { id: "a\0", generation: 1 } }, "invocation.id"],
   ])("are refused for an identifier that is unusable: %s", (_name, more, argument) => {
     const { bindings } = setUp();

@@ -283,6 +283,47 @@ describe("calls that are held while their agents are asked", () => {
     expect(told.error).toMatchObject({ code: "continuation_refused", delivery: "unknown" });
   });
 
+  test("H-16: results that are kept to be told have so many bytes in all; one beyond is answered, and gone", async () => {
+    const party = new HeldParty({ maxHeldResultBytes: 10 });
+    const [first, second, third] = [await asking(party), await asking(party), await asking(party)];
+    first.call.finish("123456");
+    second.call.finish("12345");
+    third.call.finish("1234");
+    await settle();
+    expect(party.calls.keptBytes).toBe(10);
+    const told = [first, second, third].map(({ asked }) => party.resume(asked.state, A, {}));
+    await settle();
+    expect([told[0]?.value, told[2]?.value]).toMatchObject([{ answer: "123456" }, { answer: "1234" }]);
+    expect(told[1]?.error).toMatchObject({
+      code: "limit_exceeded",
+      delivery: "answered",
+      details: { option: "maxHeldResultBytes", limit: 10 },
+    });
+    expect([party.calls.keptBytes, party.calls.size, party.clock.pending]).toEqual([0, 0, 0]);
+    // One that an agent waits for is not kept.
+    const large = await asking(party);
+    const waiting = party.resume(large.asked.state, A, {});
+    large.call.finish("12345678901");
+    await settle();
+    expect(waiting.value).toMatchObject({ answer: "12345678901" });
+  });
+
+  test("H-16: what is kept to be told goes with its time, its agent's session and everything else", async () => {
+    const party = new HeldParty({ heldCallTimeoutMs: 1_000 });
+    for (const binding of [A, B]) (await asking(party, binding)).call.finish("12345");
+    await settle();
+    expect(party.calls.keptBytes).toBe(10);
+    party.calls.endBinding(B);
+    expect(party.calls.keptBytes).toBe(5);
+    await party.clock.advance(1_000);
+    expect(party.calls.keptBytes).toBe(0);
+    (await asking(party)).call.finish("12345");
+    await settle();
+    expect(party.calls.keptBytes).toBe(5);
+    await party.calls.close();
+    expect([party.calls.keptBytes, party.clock.pending]).toEqual([0, 0]);
+  });
+
   test("H-16: what a server asks beyond maxWaitingAsks is refused", async () => {
     const party = new HeldParty({ maxWaitingAsks: 2 });
     const { call, round } = party.begin(A);

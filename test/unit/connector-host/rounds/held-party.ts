@@ -78,7 +78,7 @@ export class HeldParty {
   readonly calls: HeldCalls<string>;
 
   constructor(limits: HeldCallLimits = {}) {
-    this.calls = new HeldCalls({ clock: this.clock, sealer: this.sealer, limits });
+    this.calls = new HeldCalls({ clock: this.clock, sealer: this.sealer, limits, sizeOf: (answer) => answer.length });
   }
 
   begin(binding: Binding, digest = "d", controller?: AbortController, capabilities = FORMS) {

@@ -43,6 +43,26 @@ describe("H-14: the last check before a call is sent", () => {
     await closing;
   });
 
+  it("H-14, H-32: asks last whether it is approved, so that what is refused uses no approval", async () => {
+    const { table } = openBench();
+    const route = routeOf(1);
+    await table.commit(route);
+    let asked = 0;
+    let isGood = true;
+    const isApproved = () => {
+      asked += 1;
+      return isGood;
+    };
+    let version = 1;
+    const permission = { value: 1, current: () => version };
+    const admit = createAdmitter(table, route, { permission, isApproved });
+    expect([admit(), asked]).toEqual([undefined, 1]);
+    isGood = false;
+    expect([admit(), asked]).toEqual(["approval_expired", 2]);
+    version = 2;
+    expect([admit(), asked]).toEqual(["permission_changed", 2]);
+  });
+
   it.each([
     ["login", "login_changed", 3, 4],
     ["permission", "permission_changed", 7n, 8n],

@@ -29,7 +29,7 @@ describe("H-27: whom a server's request goes to", () => {
     const asks = new CallAsks(DECLARED);
     asks.begin({ capabilities: { elicitation: { url: {} } }, answer: () => Promise.reject(new Error("asked")) });
     expect(await asks.relay.answer(FORM, signal)).toEqual(DECLINED);
-    expect(await asks.relay.answer(ROOTS, signal)).toEqual({ result: { roots: [] } });
+    expect(await asks.relay.answer(ROOTS, signal)).toMatchObject({ error: { code: -32_603 } });
   });
 
   it("H-27: what a call is being asked when it ends is declined, and its signal fires; the next call is asked nothing of it", async () => {

@@ -32,7 +32,7 @@ describe("H-4 what a connector is opened for", () => {
   it("H-27: a request that is nobody's is declined, each in its way", () => {
     expect(declinedAnswer("elicitation/create")).toEqual({ result: { action: "decline" } });
     expect(declinedAnswer("sampling/createMessage")).toMatchObject({ error: { code: -1 } });
-    expect(declinedAnswer("roots/list")).toEqual({ result: { roots: [] } });
+    expect(declinedAnswer("roots/list")).toMatchObject({ error: { code: -32_603 } });
     expect(declinedAnswer("tasks/get")).toMatchObject({ error: { code: -32601 } });
   });
 });

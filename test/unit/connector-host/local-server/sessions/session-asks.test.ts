@@ -217,4 +217,11 @@ describe("H-27: a question to the agent of a session", () => {
       { seed: 27, numRuns: 300 },
     );
   });
+
+  it("H-27: the requests of one session are one agent's, and those of another one's are not", () => {
+    const { asks, input } = asksOf();
+    expect(asks.inputOver(new CallStream()).holder).toBe(input.holder);
+    expect(input.holder).toBeDefined();
+    expect(asksOf().input.holder).not.toBe(input.holder);
+  });
 });
