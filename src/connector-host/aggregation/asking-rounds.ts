@@ -4,8 +4,10 @@ import {
   type AnswerAsk,
   capabilityOf,
   classifyAsk,
+  pauseOfRound,
   readAskedInput,
   type ServerAsk,
+  tooManyRounds,
 } from "../../protocol/input/index.js";
 import type { Clock } from "../../transport/index.js";
 import { increasingProgress } from "./increasing-progress.js";
@@ -23,9 +25,6 @@ export interface AskedAgent {
   readonly capabilities: JsonObject;
   readonly ask: AnswerAsk;
 }
-
-const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5_000;
 
 /**
  * Makes a request, asks the agent for everything that its result asks for, all of it at once, and makes it again, until it has an
@@ -83,7 +82,7 @@ async function inRounds<T extends JsonObject>(
       responses = await between(askAll(asks, ask, signal));
     } else {
       // A pause, so that a server can't make us spin.
-      await between(pause(clock, Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** pauses), signal));
+      await between(pause(clock, pauseOfRound(pauses), signal));
       pauses += 1;
     }
     const inputResponses = hasRequests ? responses : undefined;
@@ -142,14 +141,6 @@ function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void
     };
     if (signal.aborted) abort();
     else signal.addEventListener("abort", abort, { once: true });
-  });
-}
-
-function tooManyRounds(maxInputRounds: number): RemoteConnectorError<"limit_exceeded"> {
-  return new RemoteConnectorError("limit_exceeded", {
-    message: "The server asks for input again and again; maxInputRounds raises the limit.",
-    delivery: "answered",
-    details: { option: "maxInputRounds", limit: maxInputRounds },
   });
 }
 

@@ -1,5 +1,5 @@
-import { invalidAnswer, isJsonObject, type JsonObject } from "../../protocol/index.js";
-import { type InputRequest, readInputRequest } from "../../protocol/input/index.js";
+import type { JsonObject } from "../../protocol/index.js";
+import { type InputRequest, readAskedInput, readInputRequest } from "../../protocol/input/index.js";
 
 /** A result that asks for input: what for, and what must be said again with it. */
 export interface InputAsks {
@@ -16,16 +16,9 @@ export interface InputAsks {
  * Source: 2026-07-28, Multi Round-Trip Requests, Core Types.
  */
 export function readAsks(result: JsonObject): InputAsks {
-  const { inputRequests = null, requestState = null } = result;
-  if (inputRequests === null && requestState === null) {
-    throw invalidAnswer("input_required without inputRequests and requestState");
-  }
-  if (requestState !== null && typeof requestState !== "string")
-    throw invalidAnswer("a requestState that is no string");
-  const state = requestState ?? undefined;
-  if (inputRequests === null) return { requests: undefined, state };
-  if (!isJsonObject(inputRequests)) throw invalidAnswer("inputRequests that are no object");
+  const { asks, hasRequests, state } = readAskedInput(result);
+  if (!hasRequests) return { requests: undefined, state };
   const requests = new Map<string, InputRequest>();
-  for (const [key, request] of Object.entries(inputRequests)) requests.set(key, readInputRequest(request));
+  for (const [key, ask] of asks) requests.set(key, readInputRequest(ask));
   return { requests, state };
 }

@@ -1,7 +1,12 @@
-import { RemoteConnectorError } from "../../errors.js";
 import { isJsonObject, type Implementation, type JsonObject, MetaKey } from "../../protocol/index.js";
 import type { SchemaValidator } from "../../protocol/json-schema/index.js";
-import type { InputHandlers, InputRequest, OurTime } from "../../protocol/input/index.js";
+import {
+  type InputHandlers,
+  type InputRequest,
+  type OurTime,
+  pauseOfRound,
+  tooManyRounds,
+} from "../../protocol/input/index.js";
 import type { RoundInput } from "../request-message.js";
 import { answerAsks } from "./answer-asks.js";
 import { readAsks } from "./input-asks.js";
@@ -29,9 +34,6 @@ interface Asked {
   readonly state: string | undefined;
 }
 
-const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5_000;
-
 /** The rounds that one call takes. Source: 2026-07-28, Multi Round-Trip Requests. */
 export class InputRounds {
   readonly #config: InputConfig;
@@ -50,17 +52,11 @@ export class InputRounds {
     const { requests, state } = readAsks(result);
     const { maxInputRounds } = this.#config;
     this.#rounds += 1;
-    if (this.#rounds > maxInputRounds) {
-      throw new RemoteConnectorError("limit_exceeded", {
-        message: "The server asks for input again and again; maxInputRounds raises the limit.",
-        delivery: "answered",
-        details: { option: "maxInputRounds", limit: maxInputRounds },
-      });
-    }
+    if (this.#rounds > maxInputRounds) throw tooManyRounds(maxInputRounds);
     if (requests !== undefined && requests.size > 0) {
       return { kind: "ask", answer: (signal, ours) => this.#answer({ requests, result, state }, signal, ours) };
     }
-    const delayMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#pauses);
+    const delayMs = pauseOfRound(this.#pauses);
     this.#pauses += 1;
     return { kind: "pause", delayMs, input: { responsesJson: requests === undefined ? undefined : "{}", state } };
   }

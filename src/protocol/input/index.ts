@@ -13,5 +13,6 @@ export {
   type UrlRequest,
 } from "./input-handlers.js";
 export { type InputRequest, readInputRequest } from "./input-request.js";
+export { pauseOfRound, tooManyRounds } from "./input-round.js";
 export { readAskedInput } from "./read-asked-input.js";
 export type { AnswerAsk, InputRelay, ServerAsk, ServerAskAnswer } from "./server-ask.js";
