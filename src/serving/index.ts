@@ -14,3 +14,4 @@ export { isLogLevel, type LogLevel, reachesLevel, type RequestMeta } from "./req
 export { errorLine, notificationLine, resultLine } from "./response-body.js";
 export { addMissingMembers, changeMembers } from "./splice.js";
 export { type SseOutcome, SseWriter } from "./sse-writer.js";
+export { whenGone } from "./when-gone.js";

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { RemoteConnectorError } from "../../errors.js";
-import { type HttpListener, listen, parseJsonBody, readBody } from "../../serving/index.js";
+import { type HttpListener, listen, parseJsonBody, readBody, whenGone } from "../../serving/index.js";
 import type { Clock } from "../../transport/index.js";
 import { type AdminLink, type AdminPlane, answerVerb, MAX_VERB_BYTES } from "../admin/index.js";
 import { type AdminSession, AdminSessions, isKeyOf } from "./admin-sessions.js";
@@ -164,9 +164,7 @@ export class AdminWeb {
 
   async #doVerb(name: string, body: unknown, response: ServerResponse): Promise<void> {
     const { onFault, plane } = this.#options;
-    const gone = new AbortController();
-    response.once("close", () => gone.abort());
-    const answer = await answerVerb({ name, body, plane: plane(), signal: gone.signal, onFault });
+    const answer = await answerVerb({ name, body, plane: plane(), signal: whenGone(response), onFault });
     send(response, answer.status, "application/json", answer.body);
   }
 

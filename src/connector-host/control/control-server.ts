@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isRemoteConnectorError } from "../../errors.js";
-import { parseJsonBody, readBody, sendJson } from "../../serving/index.js";
+import { parseJsonBody, readBody, sendJson, whenGone } from "../../serving/index.js";
 import { systemClock } from "../../transport/index.js";
 import { type AdminPlane, answerVerb, Confirmations, MAX_VERB_BYTES } from "../admin/index.js";
 import { listenInState, type StateSocket } from "../state-socket/index.js";
@@ -76,13 +76,6 @@ async function answer(request: IncomingMessage, response: ServerResponse, parts:
         return refuse(response, 500, isRemoteConnectorError(error) ? error.code : "internal_error");
       }
   }
-}
-
-/** Fires when whoever asked has gone. */
-function whenGone(response: ServerResponse): AbortSignal {
-  const gone = new AbortController();
-  response.once("close", () => gone.abort());
-  return gone.signal;
 }
 
 function refuse(

@@ -1,10 +1,18 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Approve, ConnectorHost } from "../../../src/connector-host/index.js";
-import { openSqliteStore } from "../../../src/store/index.js";
 import { FakeClock } from "../../support/fake-clock.js";
 import type { ScriptedGateway } from "../../support/scripted-gateway.js";
-import { APPROVING, askingHost, FormAgent, notSent, officialAgent, sent, vouched } from "./approval-parties.js";
+import {
+  APPROVING,
+  askingHost,
+  FormAgent,
+  notSent,
+  officialAgent,
+  sent,
+  vouched,
+  restartableHost,
+} from "./approval-parties.js";
 import { arrived, becomes, HostParties } from "./host-parties.js";
 import { type Offer, offering } from "./permission-parties.js";
 
@@ -304,16 +312,7 @@ describe("H-32, H-33: attacks that need a host of their own", () => {
   });
 
   it("H-32, H-27: a state of before a restart opens nothing", async () => {
-    const directory = await parties.folder();
-    const gateway = await parties.gateway({ a: 1 });
-    offering(gateway, "a", { tools: { drop: {} } });
-    const start = async () => {
-      const store = await openSqliteStore({ directory });
-      const { host } = await parties.host(gateway, ["a"], { newReleaseTools: "ask" }, store);
-      host.signIn("ada");
-      await becomes(host, { a: "ready" });
-      return host;
-    };
+    const { gateway, start } = await restartableHost(parties);
     const first = await start();
     const { headers } = await first.bindDurable({ name: "desk", accountId: "ada", approvals: "agent" });
     const state = await new FormAgent({ url: first.url, headers }).asked("a_drop", ID);

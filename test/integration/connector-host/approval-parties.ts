@@ -2,6 +2,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { onTestFinished } from "vitest";
 import type { BoundAgent, ConnectorHost, ConnectorHostOptions } from "../../../src/connector-host/index.js";
 import { isJsonObject, type JsonObject } from "../../../src/protocol/index.js";
+import { openSqliteStore } from "../../../src/store/index.js";
 import type { ScriptedGateway } from "../../support/scripted-gateway.js";
 import { becomes, type HostParties } from "./host-parties.js";
 import { type Offer, offering } from "./permission-parties.js";
@@ -24,6 +25,21 @@ export async function askingHost(
   await becomes(party.host, { a: "ready" });
   await party.host.connectors.setPermission("a", "drop", "ask");
   return { gateway, ...party };
+}
+
+/** Starts, and starts again, a host whose state outlives it, with one connector `a` whose tool `drop` asks. */
+export async function restartableHost(parties: HostParties) {
+  const directory = await parties.folder();
+  const gateway = await parties.gateway({ a: 1 });
+  offering(gateway, "a", { tools: { drop: {} } });
+  const start = async (): Promise<ConnectorHost> => {
+    const store = await openSqliteStore({ directory });
+    const { host } = await parties.host(gateway, ["a"], { newReleaseTools: "ask" }, store);
+    host.signIn("ada");
+    await becomes(host, { a: "ready" });
+    return host;
+  };
+  return { gateway, start };
 }
 
 export function vouched(host: ConnectorHost, agentSessionId = "s"): BoundAgent {

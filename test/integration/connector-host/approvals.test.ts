@@ -1,11 +1,19 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { openSqliteStore } from "../../../src/store/index.js";
 import { ScriptedServer } from "../../../src/testing/index.js";
 import { AskingServer } from "../../support/asking-server.js";
 import type { ApprovalRequest, Approve } from "../../../src/connector-host/index.js";
 import { FakeClock } from "../../support/fake-clock.js";
 import type { ConnectorCall } from "../../support/scripted-gateway.js";
-import { APPROVING, askingHost, FormAgent, notSent, officialAgent, sent, vouched } from "./approval-parties.js";
+import {
+  APPROVING,
+  askingHost,
+  FormAgent,
+  notSent,
+  officialAgent,
+  sent,
+  vouched,
+  restartableHost,
+} from "./approval-parties.js";
 import { agentOf, arrived, becomes, HostParties } from "./host-parties.js";
 import { type Offer, offering } from "./permission-parties.js";
 
@@ -397,16 +405,7 @@ describe("H-27, H-32: calls that wait at their servers", () => {
 });
 
 it("H-32, H-27: after a restart what was asked was not sent, and is not asked again by itself", async () => {
-  const directory = await parties.folder();
-  const gateway = await parties.gateway({ a: 1 });
-  offering(gateway, "a", { tools: { drop: {} } });
-  const start = async () => {
-    const store = await openSqliteStore({ directory });
-    const { host } = await parties.host(gateway, ["a"], { newReleaseTools: "ask" }, store);
-    host.signIn("ada");
-    await becomes(host, { a: "ready" });
-    return host;
-  };
+  const { gateway, start } = await restartableHost(parties);
   const first = await start();
   const { headers } = await first.bindDurable({ name: "desk", accountId: "ada", approvals: "agent" });
   const state = await new FormAgent({ url: first.url, headers }).asked("a_drop");

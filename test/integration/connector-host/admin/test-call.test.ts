@@ -184,7 +184,7 @@ describe("H-33: a person's own call of a tool", () => {
 
   it("H-33: refuses by name what is no part of it: a call with other arguments than were meant is worse than none", async () => {
     const { gateway, host } = await released();
-    const misspelt = { ...DROP, argumentText: '{"path":"/tmp/x"}' };
+    const misspelt = { ...DROP, argumentText: '{"path":"notes"}' };
     await expect(host.testCall(misspelt)).rejects.toMatchObject({
       code: "invalid_options",
       details: { option: "argumentText", suggestion: "argumentsText" },
