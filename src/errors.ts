@@ -226,6 +226,54 @@ export interface ErrorDetails {
   internal_error: { readonly reason: string };
   /** No connector has this key. */
   unknown_connector: { readonly connectorKey: string };
+  /**
+   * A person has to authorize the client, and nobody was asked: nobody can be, or not for this request. `reason` is why the tokens that
+   * are here will not do. `scopes` would be asked for; `authorizationUrl` is where the person would go, where that could be prepared.
+   */
+  sign_in_required: {
+    readonly endpoint: string;
+    readonly reason: "no_token" | "token_refused" | "refresh_refused" | "insufficient_scope";
+    readonly issuer?: string | undefined;
+    readonly scopes: readonly string[];
+    readonly authorizationUrl?: string | undefined;
+  };
+  /**
+   * A server goes on refusing tokens although all was done that may be done. `scopes` are those it asks for.
+   */
+  token_refused: {
+    readonly endpoint: string;
+    readonly status: 401 | 403;
+    readonly reason: "refused_again" | "too_many_authorizations" | "scope_not_enough";
+    readonly scopes: readonly string[];
+  };
+  /**
+   * An authorization server refused. `errorCode` is OAuth's own word, absent for any other; `status` that of the answer, absent for one
+   * that a browser brought.
+   */
+  oauth_refused: {
+    readonly step: "authorization" | "registration" | "token" | "refresh" | "assertion";
+    readonly issuer: string;
+    readonly errorCode?: string | undefined;
+    readonly status?: number | undefined;
+  };
+  /** What a server or an authorization server published or answered breaks a rule, and is not used. `member` names the place. */
+  oauth_invalid: {
+    readonly subject: "resource_metadata" | "server_metadata" | "registration" | "callback" | "token" | "credential";
+    readonly url: string;
+    readonly member: string;
+    readonly reason: string;
+  };
+  /** The metadata of a resource or of an authorization server can't be had. `status` is the answer's that stopped the search. */
+  oauth_discovery_failed: { readonly url: string; readonly status: number; readonly reason: string };
+  /**
+   * There is no client for this authorization server. `other_issuer`: those that are configured belong to `configuredFor`; `none`: no
+   * way to get one is open; `expired`: the secret's time is over.
+   */
+  client_identity_required: {
+    readonly issuer: string;
+    readonly reason: "other_issuer" | "none" | "expired";
+    readonly configuredFor?: readonly string[] | undefined;
+  };
   /** A connector needs its account to authorize it. */
   authorization_required: { readonly connectorKey: string; readonly reauthorize: boolean };
   /** The account's session is missing, or its server refuses it. `status` is the refusal; absent when nothing was sent. */

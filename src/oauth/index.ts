@@ -11,3 +11,16 @@ export {
   type LeaseResult,
   type LeaseStore,
 } from "./ports.js";
+export type { AuthorizationChallenge, ProtectedResource } from "./protected-resource.js";
+export type { CallbackReceiver, CallbackSession, OpenUrl } from "./interaction.js";
+export type { ClientAuthMethod, OAuthClient, SigningKey } from "./oauth-client.js";
+export type {
+  ClientIdentityOptions,
+  OAuthEvent,
+  OAuthOptions,
+  OAuthStore,
+  OAuthTransportOptions,
+  PreRegisteredClient,
+  ServiceGrant,
+} from "./oauth-options.js";
+export type { AccountOptions, OAuth, SignedInAccount, SignInOptions, StartedSignIn } from "./oauth.js";

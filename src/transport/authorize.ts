@@ -1,3 +1,4 @@
+import type { ResponseHeaders } from "./exchange.js";
 import type { HeaderMap } from "./headers.js";
 
 /** What an authorizer is told of a request. It can't change where the request goes. */
@@ -5,9 +6,40 @@ export interface AuthorizeRequest {
   readonly url: string;
   /** The JSON-RPC method, or the HTTP method of a request without one. */
   readonly method: string;
+  /** The HTTP method. A person waits for the answer of a `POST`, and of nothing else. */
+  readonly httpMethod: "POST" | "GET" | "DELETE";
   /** 1 for the first attempt of a call. */
   readonly attempt: number;
+  /** The same object whenever this request is made again, and another one for every other request. */
+  readonly operation: object;
 }
 
 /** Gives the headers that authorize one request, now or later. Called once per request, as late as possible. */
 export type Authorize = (request: AuthorizeRequest) => HeaderMap | undefined | Promise<HeaderMap | undefined>;
+
+/** A request that the server refused for its authorization. */
+export interface AuthorizationRefusal {
+  readonly request: AuthorizeRequest;
+  readonly status: 401 | 403;
+  readonly headers: ResponseHeaders;
+  /** The fields of `WWW-Authenticate`, in order, each as it came. */
+  readonly challenges: readonly string[];
+  /** What the authorizer had given for it. */
+  readonly sent: HeaderMap | undefined;
+  /** Ends when the request does, whatever ends it: nobody waits for the verdict any more. */
+  readonly signal: AbortSignal;
+}
+
+/** An authorizer that hears what became of its requests. */
+export interface Authorizer {
+  readonly authorize: Authorize;
+  /**
+   * Asked when a request was refused: `true` makes it once more, with headers that are asked for again, `false` leaves the refusal as
+   * the answer. It may be asked as often as it says `true`. What it throws is what the request fails with.
+   *
+   * The request's idle deadline stands still meanwhile; its total deadline goes on.
+   */
+  readonly onRefused?: ((refusal: AuthorizationRefusal) => boolean | Promise<boolean>) | undefined;
+  /** Told of the head of every other answer. It must be quick. */
+  readonly onAnswered?: ((request: AuthorizeRequest, headers: ResponseHeaders) => void) | undefined;
+}

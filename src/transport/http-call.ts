@@ -127,8 +127,8 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter, Aut
       return;
     }
     this.#state = "authorizing";
-    const { operation, attempt } = this.#request;
-    askAuthorizer(authorize, { url: url.href, method: operation, attempt }, this);
+    const { operation, attempt, method } = this.#request;
+    askAuthorizer(authorize, { url: url.href, method: operation, httpMethod: method, attempt, operation: {} }, this);
   }
 
   onAuthorized(headers: HeaderMap | undefined): void {

@@ -1,5 +1,5 @@
 export { type AnswerHead, deliveryByStatus, hintsOf, isSuccess, snippetOf } from "./answer-head.js";
-export { type Authorize, type AuthorizeRequest } from "./authorize.js";
+export { type AuthorizationRefusal, type Authorize, type Authorizer, type AuthorizeRequest } from "./authorize.js";
 export { failureOf, internalFault, NOTHING_SENT, streamEnded } from "./call-failures.js";
 export { type Clock, systemClock } from "./clock.js";
 export { type AllowedAddresses, guardConnector, guardLookup } from "./address-guard.js";

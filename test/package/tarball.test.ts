@@ -27,6 +27,7 @@ const LOADS: Readonly<Record<string, readonly string[]>> = {
   "./connect": ["eventsource-parser", "undici"],
   "./auth-projection": ["eventsource-parser", "undici", "ws", "zod"],
   "./reconcile": [],
+  "./oauth": ["eventsource-parser", "undici", "zod"],
   "./store": ["libsql"],
   "./connector-host": ["eventsource-parser", "libsql", "picomatch", "semver", "undici", "ws", "zod"],
   "./gateway": ["eventsource-parser", "libsql", "undici", "ws", "zod"],

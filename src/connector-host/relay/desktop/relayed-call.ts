@@ -71,7 +71,7 @@ export class RelayedCall implements ExchangeHandler, LifetimeOwner, LeasedCall {
     const { method, headers } = accepted;
     try {
       const authorize = logins.authorizerFor(accountId, loginGeneration);
-      const credentials = await authorize({ url: url.href, method, attempt: 1 });
+      const credentials = await authorize({ url: url.href, method, httpMethod: "POST", attempt: 1, operation: {} });
       if (this.isOver) return;
       if (credentials === undefined) {
         this.fail(503, "account_not_ready", "no credentials");
