@@ -45,7 +45,7 @@ export interface ErrorDetails {
   invalid_url: { readonly url: string; readonly reason: string };
   /** A header can't be sent. Its value is never shown. */
   invalid_header: { readonly header: string; readonly reason: string };
-  /** The `authorize` port failed, so that nothing was sent. */
+  /** The `authorize` port failed: `not_sent` before a request, `answered` when it was asked of a refusal. */
   authorize_failed: { readonly reason: string };
   /** No connection could be made. */
   connect_failed: {

@@ -1,6 +1,7 @@
 import type { ModernClient } from "../modern-client/index.js";
 import {
   type Diagnostic,
+  isAuthorizationFailure,
   isLegacyRevision,
   isModernRevision,
   type LegacyRevision,
@@ -29,7 +30,7 @@ export interface EraSearch {
 /**
  * Finds the era of a server and opens the client for it: by what is remembered, else by a probe.
  *
- * Rejects with the first failure; a later one that belongs to it is its cause. Whatever was opened for nothing is closed.
+ * Rejects with the first failure; a later one that belongs to it is its cause, unless it is that of authorizing. Whatever was opened for nothing is closed.
  * Source: 2026-07-28, Versioning, Backward Compatibility.
  */
 export async function findEra(config: ConnectConfig, search: EraSearch): Promise<FoundEra> {
@@ -87,7 +88,7 @@ export async function probe(config: ConnectConfig, search: EraSearch): Promise<F
     remember(config, "legacy");
     return found;
   } catch (error) {
-    throw search.signal.aborted ? error : withCause(failure, error);
+    throw search.signal.aborted || isAuthorizationFailure(error) ? error : withCause(failure, error);
   }
 }
 

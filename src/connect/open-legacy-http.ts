@@ -5,7 +5,7 @@ import {
   LegacyStreamableHTTPClient,
   type LegacyStreamableHTTPClientOptions,
 } from "../legacy-client/index.js";
-import { RpcCode } from "../protocol/index.js";
+import { isAuthorizationFailure, RpcCode } from "../protocol/index.js";
 import type { OpenLegacy } from "./era-factories.js";
 import { withCause } from "./with-cause.js";
 
@@ -19,7 +19,8 @@ export interface LegacyHttpOpening {
 
 /**
  * Opens a client for a legacy server over Streamable HTTP, or over HTTP+SSE when its refusal of `initialize` is that of a server
- * that knows nothing else, or at once when nothing else is wanted. Rejects with the first failure, the second one as its cause.
+ * that knows nothing else, or at once when nothing else is wanted. Rejects with the first failure, the second one as its cause,
+ * or with that of authorizing.
  *
  * Source: 2025-11-25, Transports, Backwards Compatibility.
  */
@@ -33,7 +34,7 @@ export async function openLegacyHttp({ transport, common, streamable }: LegacyHt
     try {
       return await openSse(common);
     } catch (error) {
-      throw common.signal?.aborted === true ? error : withCause(refusal, error);
+      throw common.signal?.aborted === true || isAuthorizationFailure(error) ? error : withCause(refusal, error);
     }
   }
 }

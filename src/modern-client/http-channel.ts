@@ -2,7 +2,7 @@ import { type Delivery, type DeliveryEvidence, RemoteConnectorError } from "../e
 import type { MirroredHeader, StreamEvent } from "../protocol/index.js";
 import {
   type AnswerHead,
-  type Authorize,
+  type Authorizer,
   type HttpCall,
   type HttpCallOwner,
   HttpEndpoint,
@@ -31,7 +31,7 @@ import { encodeHeaders } from "./request-message.js";
 export interface HttpChannelConfig {
   readonly url: URL;
   readonly transport: TransportConfig;
-  readonly authorize: Authorize | undefined;
+  readonly authorize: Authorizer | undefined;
   /** The headers that every message has, as a flat list. */
   readonly headers: readonly string[];
 }

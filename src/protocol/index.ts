@@ -1,4 +1,5 @@
 export { invalidAnswer, peerError, type PeerErrorContext, toolEntries } from "./answer-errors.js";
+export { isAuthorizationFailure, isNotAuthorized } from "./authorization-failure.js";
 export {
   type DetailedResult,
   type EntryList,

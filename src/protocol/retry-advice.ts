@@ -8,7 +8,7 @@ import { readRetryAfterMs } from "./retry-after.js";
  *
  * - `never`: the same request fails again, or nobody wants it any more.
  * - `now`, `after`: it may be made again, the latter not before so many milliseconds.
- * - `after_authorization`: once the account has authorized the connector.
+ * - `after_authorization`: once the account has authorized the connector, or a person has signed in to the server.
  * - `ask`: the server may have acted, and doing it twice may matter. A person decides.
  */
 export type RetryAdvice =
@@ -54,6 +54,13 @@ const BUSY_CODES: ReadonlySet<number> = new Set([
 const AUTHORIZATION_CODES: ReadonlySet<number> = new Set([RpcCode.authorizationRequired, RpcCode.reauthRequired]);
 const AUTHORIZATION_STATUSES: ReadonlySet<number> = new Set([401, 428]);
 
+/** Failures of ours after which a person has to act. */
+const NEEDS_A_PERSON: ReadonlySet<string> = new Set([
+  "account_not_ready",
+  "authorization_required",
+  "sign_in_required",
+]);
+
 /** Failures of ours that pass without anything being changed. */
 const PASSING: ReadonlySet<string> = new Set([
   "connect_failed",
@@ -95,7 +102,7 @@ function saysBusy(error: AnyRemoteConnectorError): boolean {
 }
 
 function needsAuthorization(error: AnyRemoteConnectorError): boolean {
-  if (error.code === "authorization_required" || error.code === "account_not_ready") return true;
+  if (NEEDS_A_PERSON.has(error.code)) return true;
   if (error.code === "unexpected_answer") return AUTHORIZATION_STATUSES.has(error.details.status);
   if (error.code !== "peer_error") return false;
   const { rpcCode, httpStatus } = error.details;

@@ -65,6 +65,7 @@ const WORDS: { readonly [C in ErrorCode]?: (details: ErrorDetails[C]) => string 
   authorization_required: ({ connectorKey }) =>
     `A person has to authorize the connector ${quoted(connectorKey)} first.`,
   cancelled: () => "The call was ended before its answer.",
+  client_identity_required: () => NOT_AUTHORIZED,
   connect_failed: () => "The server could not be reached.",
   connection_broken: () => "The connection ended before the answer.",
   continuation_refused: () => "The call can't go on from where it was: make it anew.",
@@ -74,18 +75,25 @@ const WORDS: { readonly [C in ErrorCode]?: (details: ErrorDetails[C]) => string 
   invalid_tool: ({ tool }) => `The definition of the tool ${quoted(tool)} can't be used.`,
   not_permitted: () => "The tool is switched off here.",
   not_ready: ({ state }) => `The server is ${state}.`,
+  oauth_discovery_failed: () => NOT_AUTHORIZED,
+  oauth_invalid: () => NOT_AUTHORIZED,
+  oauth_refused: () => NOT_AUTHORIZED,
   peer_error: ({ rpcCode, rpcMessage }) => `The server refused the call: ${told(rpcMessage)} (${String(rpcCode)}).`,
   process_exited: () => "The server's process ended before the answer.",
   resource_not_found: () => "The server has no resource of this URI.",
   route_unavailable: ({ connectorKey, state }) =>
     `The connector ${quoted(connectorKey)} can't take calls now: ${state}.`,
+  sign_in_required: () => "A person has to sign in to the server first.",
   stream_ended: () => "The connection ended before the answer.",
   task_cancelled: () => "The task was cancelled on the server.",
   task_expired: () => "The task was not over in the time for which the server keeps it.",
   timeout: ({ limitMs }) => `Nothing came within ${String(limitMs)} ms.`,
+  token_refused: () => "The server refuses the call, although somebody is signed in to it.",
   unexpected_answer: ({ status }) => `The server's answer can't be used (HTTP status ${String(status)}).`,
   unknown_tool: ({ tool }) => `There is no tool ${quoted(tool)}.`,
 };
+
+const NOT_AUTHORIZED = "The server asks for an authorization that could not be had.";
 
 const DENIALS: Readonly<Record<ErrorDetails["approval_denied"]["reason"], string>> = {
   denied: "A person did not approve the call.",

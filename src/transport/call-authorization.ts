@@ -1,5 +1,5 @@
 import { isRemoteConnectorError, RemoteConnectorError } from "../errors.js";
-import type { Authorize, AuthorizeRequest } from "./authorize.js";
+import type { Authorize, Authorizer, AuthorizeRequest } from "./authorize.js";
 import type { HeaderMap } from "./headers.js";
 
 /** Who waits for an authorizer. Exactly one of the two is called, once, and must not throw. */
@@ -15,18 +15,18 @@ export interface AuthorizationOwner {
  *
  * The authorizer can't change where the request goes, so there is no URL to check again afterwards.
  */
-export function askAuthorizer(authorize: Authorize, request: AuthorizeRequest, owner: AuthorizationOwner): void {
+export function askAuthorizer(authorizer: Authorizer, request: AuthorizeRequest, owner: AuthorizationOwner): void {
   let given: ReturnType<Authorize>;
   try {
-    given = authorize(request);
+    given = authorizer.authorize(request);
   } catch (error) {
-    owner.onUnauthorized(failureOf(error));
+    owner.onUnauthorized(authorizerFailure(error));
     return;
   }
   if (isThenable(given)) {
     given.then(
       (headers) => tell(headers, owner),
-      (error: unknown) => owner.onUnauthorized(failureOf(error)),
+      (error: unknown) => owner.onUnauthorized(authorizerFailure(error)),
     );
   } else {
     tell(given, owner);
@@ -38,7 +38,8 @@ function tell(headers: HeaderMap | undefined, owner: AuthorizationOwner): void {
   else owner.onUnauthorized(refusal("The authorizer gave no headers.", "not an object of headers"));
 }
 
-function failureOf(error: unknown): RemoteConnectorError {
+/** What a request fails with whose authorizer threw `error`: that, if it is of this package, else `authorize_failed`. */
+export function authorizerFailure(error: unknown): RemoteConnectorError {
   if (isRemoteConnectorError(error)) return error;
   return refusal("The authorizer failed.", "the authorizer threw", error);
 }
@@ -47,6 +48,6 @@ function refusal(message: string, reason: string, cause?: unknown): RemoteConnec
   return new RemoteConnectorError("authorize_failed", { message, details: { reason }, cause });
 }
 
-function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }

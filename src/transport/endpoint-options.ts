@@ -1,8 +1,8 @@
-import { refuseOption } from "../options.js";
-import type { Authorize } from "./authorize.js";
+import type { Authorize, Authorizer } from "./authorize.js";
 import { parseEndpoint } from "./endpoint.js";
 import { type HeaderSources, resolveHeaderSources } from "./header-sources.js";
 import { addHeaders, refuseCookie } from "./headers.js";
+import { resolveAuthorizer } from "./resolve-authorizer.js";
 import {
   resolveTransportOptions,
   TRANSPORT_OPTION_NAMES,
@@ -16,15 +16,18 @@ export interface EndpointOptions extends TransportOptions {
   readonly endpoint: string | URL;
   /** Further headers of every request: values, or where to get them. */
   readonly headers?: HeaderSources | undefined;
-  /** Gives the headers that authorize a request; called once for each, as late as possible. */
-  readonly authorize?: Authorize | undefined;
+  /**
+   * Gives the headers that authorize a request; called once for each, as late as possible. One with `onRefused` is asked again
+   * whether a request that was answered with 401 or 403 is made once more.
+   */
+  readonly authorize?: Authorize | Authorizer | undefined;
 }
 
 /** {@link EndpointOptions} with nothing left open. */
 export interface EndpointConfig {
   readonly url: URL;
   readonly transport: TransportConfig;
-  readonly authorize: Authorize | undefined;
+  readonly authorize: Authorizer | undefined;
   /** The caller's own headers, as a flat list. */
   readonly headers: readonly string[];
 }
@@ -46,11 +49,8 @@ export function resolveEndpointOptions(options: EndpointOptions): EndpointConfig
   const transport = resolveTransportOptions(options);
   const { headers: sources = {} } = options;
   if (transport.cookies !== undefined) refuseCookie(sources);
-  if (options.authorize !== undefined && typeof options.authorize !== "function") {
-    refuseOption("authorize", "must be a function");
-  }
-  const { fixed, authorize } = resolveHeaderSources(sources, options.authorize);
+  const { fixed, authorizer } = resolveHeaderSources(sources, resolveAuthorizer(options.authorize));
   const headers: string[] = [];
   addHeaders(headers, fixed);
-  return { url: parseEndpoint(options.endpoint, transport), transport, authorize, headers };
+  return { url: parseEndpoint(options.endpoint, transport), transport, authorize: authorizer, headers };
 }

@@ -3,7 +3,8 @@ import type { Delivery, ErrorCode } from "../errors.js";
 
 /**
  * What is told of each exchange on `node:diagnostics_channel`, in this order: `connect`, `sent`, `head`, `end`. The middle
- * two can be missing; whatever began ends. A redirect that is followed is an exchange of its own.
+ * two can be missing; whatever began ends. A redirect that is followed is an exchange of its own, and so is a request that is made
+ * again after its authorization was refused.
  *
  * Payloads hold no header values, bodies, query values or userinfo. They are made only when someone listens: who begins to
  * listen hears of the exchanges that begin afterwards. A listener that throws is an uncaught exception, as Node has it.
@@ -54,7 +55,7 @@ export interface ExchangeEndEvent {
   readonly delivery?: Delivery | undefined;
   /** Messages that came on a stream. */
   readonly messages: number;
-  /** Milliseconds since the request was made, waiting for its turn and earlier redirects included. */
+  /** Milliseconds since the request was made, its turn, earlier redirects and earlier refusals included. */
   readonly elapsedMs: number;
 }
 

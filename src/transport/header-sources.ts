@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import { RemoteConnectorError } from "../errors.js";
 import { refuseOption } from "../options.js";
-import type { Authorize, AuthorizeRequest } from "./authorize.js";
+import type { Authorizer, AuthorizeRequest } from "./authorize.js";
 import { addHeaders, type HeaderMap } from "./headers.js";
 
 /** A header's value, asked for at each request; `undefined` leaves the header out. */
@@ -20,7 +20,7 @@ export interface ResolvedHeaders {
   /** Those whose values are known. */
   readonly fixed: HeaderMap;
   /** Gives the others, and what the client's own authorizer gives, which takes their place. Absent when there is neither. */
-  readonly authorize: Authorize | undefined;
+  readonly authorizer: Authorizer | undefined;
 }
 
 /** Reads the environment; a test gives its own. */
@@ -35,7 +35,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  */
 export function resolveHeaderSources(
   sources: HeaderSources,
-  authorize?: Authorize,
+  authorizer?: Authorizer,
   environment: Environment = process.env,
 ): ResolvedHeaders {
   // Without a prototype: a header may have any name that is a token.
@@ -54,7 +54,7 @@ export function resolveHeaderSources(
   }
   addHeaders([], fixed);
   for (const { header } of later) addHeaders([], { [header]: "" });
-  return { fixed, authorize: later.length === 0 ? authorize : withHeaders(later, authorize) };
+  return { fixed, authorizer: later.length === 0 ? authorizer : withHeaders(later, authorizer) };
 }
 
 interface LaterHeader {
@@ -74,17 +74,34 @@ function readEnvironment(header: string, name: string, environment: Environment)
   return environment[name] ?? refuse(header, `the environment variable ${name} is not set`);
 }
 
-function withHeaders(later: readonly LaterHeader[], authorize: Authorize | undefined): Authorize {
-  return async (request) => {
-    const given = await Promise.all(later.map((one) => valueOf(one, request)));
-    const headers: Record<string, string> = {};
-    for (const [index, { header }] of later.entries()) {
-      const value = given[index];
-      if (value !== undefined) headers[header] = value;
-    }
-    // What the authorizer has to say can depend on the moment: it is asked last.
-    return { ...headers, ...(await authorize?.(request)) };
+function withHeaders(later: readonly LaterHeader[], authorizer: Authorizer | undefined): Authorizer {
+  /** What the authorizer itself gave last for an operation: only that is its own when it is told of a refusal. */
+  const given = new WeakMap<object, HeaderMap>();
+  const { onRefused, onAnswered } = authorizer ?? {};
+  return {
+    authorize: async (request) => {
+      const headers = await headersOf(later, request);
+      // What the authorizer has to say can depend on the moment: it is asked last.
+      const own = await authorizer?.authorize(request);
+      if (own === undefined) given.delete(request.operation);
+      else if (onRefused !== undefined) given.set(request.operation, own);
+      return { ...headers, ...own };
+    },
+    onRefused:
+      onRefused &&
+      ((refusal) => onRefused.call(authorizer, { ...refusal, sent: given.get(refusal.request.operation) })),
+    onAnswered: onAnswered?.bind(authorizer),
   };
+}
+
+async function headersOf(later: readonly LaterHeader[], request: AuthorizeRequest): Promise<HeaderMap> {
+  const values = await Promise.all(later.map((one) => valueOf(one, request)));
+  const headers: Record<string, string> = {};
+  for (const [index, { header }] of later.entries()) {
+    const value = values[index];
+    if (value !== undefined) headers[header] = value;
+  }
+  return headers;
 }
 
 async function valueOf({ header, read }: LaterHeader, request: AuthorizeRequest): Promise<string | undefined> {

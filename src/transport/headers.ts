@@ -47,6 +47,12 @@ export function addHeaders(list: string[], headers: HeaderMap): void {
   }
 }
 
+/** Adds the type of a body to a flat list. Throws `invalid_header` (`not_sent`) for a value that can't be sent. */
+export function addContentType(list: string[], contentType: string): void {
+  if (contentType === "" || !VALUE.test(contentType)) refuse("Content-Type", "a value that can't be sent");
+  list.push("Content-Type", contentType);
+}
+
 function placeOf(lower: string, list: readonly string[]): number {
   for (let at = 0; at < list.length; at += 2) {
     const name = list[at];

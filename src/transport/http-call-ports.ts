@@ -1,7 +1,7 @@
 import type { Delivery, DeliveryEvidence, RemoteConnectorError } from "../errors.js";
 import type { StreamEvent } from "../protocol/index.js";
 import type { AnswerHead } from "./answer-head.js";
-import type { Authorize } from "./authorize.js";
+import type { Authorizer } from "./authorize.js";
 import type { Exchange } from "./exchange.js";
 import type { LifetimeLimits, Lifetimes } from "./lifetime.js";
 import type { RequestSlots } from "./request-slots.js";
@@ -13,7 +13,7 @@ export interface HttpCallContext {
   /** Path and query of the URL. */
   readonly path: string;
   readonly config: TransportConfig;
-  readonly authorize: Authorize | undefined;
+  readonly authorizer: Authorizer | undefined;
   readonly exchange: Exchange;
   readonly lifetimes: Lifetimes;
   readonly slots: RequestSlots;
@@ -26,7 +26,7 @@ export interface HttpCallRequest {
   readonly method: "POST" | "GET" | "DELETE";
   /** The name that the authorizer is told: a JSON-RPC method, or the HTTP method. */
   readonly operation: string;
-  /** Checked names and values, in turn. The call appends what the authorizer gives. */
+  /** Checked names and values, in turn. The call may add to them what the authorizer gives. */
   readonly headers: string[];
   readonly body: string | Uint8Array<ArrayBuffer> | null;
   /** Whether a `text/event-stream` is read as one. */
@@ -44,7 +44,7 @@ export interface HttpCallRequest {
 
 /** Who is told of the answer. After one of the last four, nothing more comes. */
 export interface HttpCallOwner {
-  /** The head of the answer, of any status, before what follows it. Not that of a redirect which is followed. */
+  /** The head of the answer, of any status, before what follows it. Not that of a redirect which is followed, nor that of a refusal after which the request is made again. */
   onHead?(head: AnswerHead): void;
   /** The pause before a reconnect that the stream asks for, in milliseconds. */
   onRetry?(retryMs: number): void;

@@ -1,4 +1,4 @@
-import { type Delivery, type DeliveryEvidence, isRemoteConnectorError, type RemoteConnectorError } from "../errors.js";
+import { type Delivery, type DeliveryEvidence, type RemoteConnectorError } from "../errors.js";
 import type { Linked } from "../open-list.js";
 import type { StreamEvent } from "../protocol/index.js";
 import { type AnswerHead, deliveryByStatus, isSuccess, readAnswerHead } from "./answer-head.js";
@@ -8,8 +8,9 @@ import { askAuthorizer, type AuthorizationOwner } from "./call-authorization.js"
 import type { ExchangeControl, ExchangeHandler, ResponseHeaders } from "./exchange.js";
 import { ExchangeReport } from "./exchange-report.js";
 import { addHeaders, type HeaderMap, refuseCookie } from "./headers.js";
+import { HeardRequest, isHearing, type RefusalOwner } from "./heard-request.js";
 import type { HttpCallContext, HttpCallOwner, HttpCallRequest } from "./http-call-ports.js";
-import { brokenFailure, connectFailure, deadlineFailure, encodedFailure, refusalOf } from "./http-failures.js";
+import { deadlineFailure, encodedFailure, exchangeFailure, isEncoded, refusalOf } from "./http-failures.js";
 import type { DeadlinePhase, Lifetime, LifetimeOwner } from "./lifetime.js";
 import { MAX_REDIRECTS } from "./redirect.js";
 import { RedirectTrail } from "./redirect-trail.js";
@@ -26,6 +27,8 @@ type State =
   | "sent"
   /** Reads the answer. */
   | "answer"
+  /** Waits for what its authorizer says of the refusal that was its answer. */
+  | "refused"
   /** The owner has what it needs; what is left of the stream is read so that the connection can be used again. */
   | "draining"
   | "ended";
@@ -34,7 +37,9 @@ type State =
  * One HTTP request and its answer: its turn, its authorization, its deadlines, its limits, and the evidence for the
  * delivery verdict. It knows nothing of what the answer means.
  */
-export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter, AuthorizationOwner, Linked<HttpCall> {
+export class HttpCall
+  implements ExchangeHandler, LifetimeOwner, SlotWaiter, AuthorizationOwner, RefusalOwner, Linked<HttpCall>
+{
   next: HttpCall | undefined;
   previous: HttpCall | undefined;
   readonly #context: HttpCallContext;
@@ -43,6 +48,8 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter, Aut
   readonly #forget: (call: HttpCall) => void;
   readonly #startedAt: number;
   #state: State = "queued";
+  /** Only when its authorizer hears what becomes of it. */
+  #heard: HeardRequest | undefined;
   #lifetime: Lifetime | undefined;
   #holdsSlot = false;
   #handedOver = false;
@@ -51,7 +58,7 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter, Aut
   #reader: AnswerReader | undefined;
   #messages = 0;
   #drain: StreamDrain | undefined;
-  readonly #trail: RedirectTrail;
+  #trail: RedirectTrail;
   #report: ExchangeReport | undefined;
 
   constructor(
@@ -65,7 +72,7 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter, Aut
     this.#owner = owner;
     this.#forget = forget;
     this.#startedAt = context.config.clock.now();
-    this.#trail = new RedirectTrail(context.url, request.maxRedirects ?? MAX_REDIRECTS);
+    this.#trail = this.#newTrail();
   }
 
   start(): void {
@@ -119,25 +126,15 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter, Aut
 
   onSlot(): void {
     this.#holdsSlot = true;
-    // Authorizing counts as connecting: nothing else bounds an authorizer that hangs.
-    this.#lifetime?.connecting();
-    const { authorize, url } = this.#context;
-    if (authorize === undefined) {
-      this.onAuthorized(undefined);
-      return;
-    }
-    this.#state = "authorizing";
-    const { operation, attempt, method } = this.#request;
-    askAuthorizer(authorize, { url: url.href, method: operation, httpMethod: method, attempt, operation: {} }, this);
+    this.#authorize();
   }
 
   onAuthorized(headers: HeaderMap | undefined): void {
     if (this.#state === "ended") return;
     try {
-      if (headers !== undefined) {
-        if (this.#context.config.cookies !== undefined) refuseCookie(headers);
-        addHeaders(this.#request.headers, headers);
-      }
+      if (headers !== undefined && this.#context.config.cookies !== undefined) refuseCookie(headers);
+      if (this.#heard !== undefined) this.#heard.authorized(headers);
+      else if (headers !== undefined) addHeaders(this.#request.headers, headers);
       this.#connect(this.#context.path);
     } catch (error) {
       this.#failWith(failureOf(error));
@@ -146,6 +143,17 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter, Aut
 
   onUnauthorized(error: RemoteConnectorError): void {
     this.#failWith(error);
+  }
+
+  onVerdict(isMadeAgain: boolean): void {
+    if (this.#state !== "refused") return;
+    if (!isMadeAgain) {
+      this.#deliverRefused(this.#heard?.isWhole === true);
+      return;
+    }
+    this.#trail = this.#newTrail();
+    this.#forgetAnswer();
+    this.#authorize();
   }
 
   onRequestStart(control: ExchangeControl): void {
@@ -165,34 +173,31 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter, Aut
     if (this.#state !== "sent") return;
     this.#lifetime?.touch();
     const trail = this.#trail;
-    this.#head = readAnswerHead(status, headers, trail.count === 0 ? undefined : trail.url);
+    const head = readAnswerHead(status, headers, trail.count === 0 ? undefined : trail.url);
+    this.#head = head;
     this.#context.config.cookies?.store(headers, trail.url);
-    this.#report?.head(status, this.#head.mediaType);
+    this.#report?.head(status, head.mediaType);
     // Who listens may have ended the call.
     if (this.#state !== "sent") return;
-    const encoding = headers["content-encoding"];
+    const passing = trail.look(status, headers) ? trail : this.#heard?.hear(head);
+    if (this.#state !== "sent") return;
     if (this.#request.discardsBody === true && isSuccess(status)) {
-      this.#discard(this.#head);
+      this.#discard(head);
       return;
     }
-    const leadsOn = trail.look(status, headers);
-    // What a redirect's body says is not read.
-    if (!leadsOn && encoding !== undefined && String(encoding).toLowerCase() !== "identity") {
-      this.#failWith(encodedFailure(this.#head), false, deliveryByStatus(status));
-      return;
-    }
-    const isStream = isSuccess(status) && this.#head.mediaType === "text/event-stream" && this.#request.acceptsStream;
+    // What the body of an answer says that leads on is not read, or not yet.
+    if (passing === undefined && this.#failsByCoding(head)) return;
+    const isStream = isSuccess(status) && head.mediaType === "text/event-stream" && this.#request.acceptsStream;
     const { config } = this.#context;
-    const owner = this.#owner;
     try {
-      this.#reader = isStream ? this.#readStream() : new BodyReader(this.#head, config);
+      this.#reader = isStream ? this.#readStream() : new BodyReader(head, config);
     } catch (error) {
       this.#failWith(failureOf(error));
       return;
     }
     this.#state = "answer";
-    if (leadsOn) trail.wait(config.clock, this.#request.limits.idleTimeoutMs, () => this.#stopExchange());
-    else owner.onHead?.(this.#head);
+    if (passing === undefined) this.#owner.onHead?.(head);
+    else passing.wait(config.clock, this.#request.limits.idleTimeoutMs, () => this.#stopExchange());
   }
 
   onResponseData(_control: ExchangeControl, chunk: Uint8Array): void {
@@ -204,7 +209,8 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter, Aut
     this.#lifetime?.touch();
     try {
       if (this.#reader?.push(chunk) !== true) return;
-      if (this.#trail.leadsOn) this.#stopExchange();
+      this.#heard?.complete();
+      if (this.#leadsOn) this.#stopExchange();
       else this.#deliverBody(true);
     } catch (error) {
       this.#failWith(failureOf(error));
@@ -216,8 +222,9 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter, Aut
     this.#endStream();
     if (this.#state === "draining") {
       this.#end();
-    } else if (this.#trail.leadsOn) {
-      this.#follow();
+    } else if (this.#leadsOn) {
+      this.#heard?.complete();
+      this.#goOn();
     } else if (this.#state === "answer" && this.#reader?.kind === "stream") {
       const evidence = this.evidence();
       this.#report?.end("stream_ended", evidence, "unknown");
@@ -236,8 +243,8 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter, Aut
     this.#endStream();
     if (this.#state === "draining") {
       this.#end();
-    } else if (this.#trail.leadsOn) {
-      this.#follow();
+    } else if (this.#leadsOn) {
+      this.#goOn();
     } else if (!this.#deliverRefusal()) {
       this.#failToConnect(error);
     }
@@ -255,8 +262,9 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter, Aut
     if (this.#end()) this.#owner.onAbort(reason, delivery);
   }
 
-  /** The verdict while no answer is known: it turns on whether the request was handed to a connection. */
+  /** The verdict while no answer is known, or only a refusal: it turns on whether the request was handed to a connection. */
   #delivery(): Delivery {
+    if (this.#state === "refused" && this.#head !== undefined) return deliveryByStatus(this.#head.status);
     return this.#handedOver ? "unknown" : "not_sent";
   }
 
@@ -275,8 +283,50 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter, Aut
     this.#state = "connecting";
     this.#report = ExchangeReport.open();
     this.#report?.connect(url, this.#request, count);
-    const all = cookies === undefined ? headers : cookies.addTo(headers, url);
+    const authorized = this.#heard?.headers ?? headers;
+    const all = cookies === undefined ? authorized : cookies.addTo(authorized, url);
     this.#context.exchange.dispatch({ method, path, headers: all, body }, this);
+  }
+
+  /** Asks who authorizes requests, if there is anyone. */
+  #authorize(): void {
+    // Authorizing counts as connecting: nothing else bounds an authorizer that hangs.
+    this.#lifetime?.connecting();
+    const { authorizer, url } = this.#context;
+    if (authorizer === undefined) {
+      this.onAuthorized(undefined);
+      return;
+    }
+    this.#state = "authorizing";
+    if (this.#heard !== undefined) {
+      askAuthorizer(authorizer, this.#heard.request, this);
+      return;
+    }
+    const { operation, attempt, method, headers } = this.#request;
+    const request = { url: url.href, method: operation, httpMethod: method, attempt, operation: {} };
+    if (isHearing(authorizer)) this.#heard = new HeardRequest(authorizer, request, headers);
+    askAuthorizer(authorizer, request, this);
+  }
+
+  #newTrail(): RedirectTrail {
+    return new RedirectTrail(this.#context.url, this.#request.maxRedirects ?? MAX_REDIRECTS);
+  }
+
+  /** Whether the present answer is not the owner's, or not yet. */
+  get #leadsOn(): boolean {
+    return this.#trail.leadsOn || this.#heard?.leadsOn === true;
+  }
+
+  #goOn(): void {
+    if (this.#trail.leadsOn) this.#follow();
+    else this.#askOfRefusal();
+  }
+
+  /** Whether the answer's body can't be read, so that the call has failed. */
+  #failsByCoding(head: AnswerHead): boolean {
+    if (!isEncoded(head)) return false;
+    this.#failWith(encodedFailure(head), false, deliveryByStatus(head.status));
+    return true;
   }
 
   /** The head says all that the owner needs. */
@@ -296,9 +346,7 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter, Aut
     this.#report?.end("redirected", this.evidence());
     if (this.#state !== "answer") return;
     this.#trail.follow();
-    this.#head = undefined;
-    this.#reader = undefined;
-    this.#handedOver = false;
+    this.#forgetAnswer();
     this.#lifetime?.connecting();
     try {
       const { pathname, search } = this.#trail.url;
@@ -306,6 +354,34 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter, Aut
     } catch (error) {
       this.#failWith(failureOf(error));
     }
+  }
+
+  /** The request is about to be made again: of that nothing is known. */
+  #forgetAnswer(): void {
+    this.#head = undefined;
+    this.#reader = undefined;
+    this.#handedOver = false;
+  }
+
+  /** The refused exchange is over. Its turn is kept, and only its total deadline goes on. */
+  #askOfRefusal(): void {
+    this.#report?.end("answered", this.evidence());
+    if (this.#state !== "answer") return;
+    this.#state = "refused";
+    this.#lifetime?.waiting();
+    this.#heard?.ask(this);
+  }
+
+  /** The refusal is the answer, with everything that the owner would have been told at its time. */
+  #deliverRefused(isWhole: boolean): void {
+    const head = this.#head;
+    this.#heard?.leave();
+    if (head === undefined || this.#failsByCoding(head)) return;
+    this.#state = "answer";
+    this.#owner.onHead?.(head);
+    if (this.#state === "answer") this.#deliverBody(isWhole);
+    // It has had enough of an exchange that is over already.
+    else this.#end();
   }
 
   /** Its functions are made here: most answers are no streams, and each call would have them. */
@@ -342,20 +418,15 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter, Aut
 
   /** A refusal whose body did not come whole still says its status, and when to try again. Whether it was one. */
   #deliverRefusal(): boolean {
-    const isRefusal = this.#state === "answer" && this.#head !== undefined && !isSuccess(this.#head.status);
-    if (isRefusal) this.#deliverBody(false);
-    return isRefusal;
+    const isFailed = this.#state === "answer" && this.#head !== undefined && !isSuccess(this.#head.status);
+    if (isFailed && this.#heard?.leadsOn === true) this.#deliverRefused(false);
+    else if (isFailed) this.#deliverBody(false);
+    return isFailed;
   }
 
   #failToConnect(error: unknown): void {
-    const { origin } = this.#context.url;
     const isConnecting = this.#state === "connecting";
-    // An exchange that knows in our terms what happened has said it all.
-    const failure = isRemoteConnectorError(error)
-      ? error
-      : isConnecting
-        ? connectFailure(origin, error)
-        : brokenFailure(origin, error);
+    const failure = exchangeFailure(this.#context.url.origin, error, isConnecting);
     this.#failWith(failure, isConnecting && failure.code === "connect_failed" && failure.details.lasting !== true);
   }
 
@@ -382,6 +453,7 @@ export class HttpCall implements ExchangeHandler, LifetimeOwner, SlotWaiter, Aut
     const wasDraining = this.#state === "draining";
     this.#state = "ended";
     this.#trail.close();
+    this.#heard?.close();
     this.#forget(this);
     this.#stopExchange();
     this.#control = undefined;

@@ -1,11 +1,12 @@
 import { RemoteConnectorError } from "../errors.js";
 import { OpenList } from "../open-list.js";
-import type { Authorize } from "./authorize.js";
+import type { Authorize, Authorizer } from "./authorize.js";
 import type { Exchange } from "./exchange.js";
 import { refuseOption } from "../options.js";
 import { HttpCall } from "./http-call.js";
 import type { HttpCallContext, HttpCallOwner, HttpCallRequest } from "./http-call-ports.js";
 import { Lifetimes } from "./lifetime.js";
+import { resolveAuthorizer } from "./resolve-authorizer.js";
 import { RequestSlots } from "./request-slots.js";
 import { MAX_DRAINING } from "./stream-drain.js";
 import type { TransportConfig } from "./transport-options.js";
@@ -20,7 +21,7 @@ export class HttpEndpoint implements HttpCallContext {
   readonly url: URL;
   readonly path: string;
   readonly config: TransportConfig;
-  readonly authorize: Authorize | undefined;
+  readonly authorizer: Authorizer | undefined;
   readonly exchange: Exchange;
   readonly lifetimes: Lifetimes;
   readonly slots: RequestSlots;
@@ -28,10 +29,10 @@ export class HttpEndpoint implements HttpCallContext {
   readonly #calls = new OpenList<HttpCall>();
   #closed: Promise<void> | undefined;
 
-  constructor(url: URL, config: TransportConfig, authorize: Authorize | undefined) {
+  constructor(url: URL, config: TransportConfig, authorize: Authorize | Authorizer | undefined) {
     this.url = url;
     this.config = config;
-    this.authorize = authorize;
+    this.authorizer = resolveAuthorizer(authorize);
     this.path = url.pathname + url.search;
     const maxConnections = config.maxConcurrentRequests + MAX_DRAINING;
     this.exchange = config.exchange ?? openUndiciExchange(url.origin, maxConnections, config.connection);

@@ -1,10 +1,10 @@
-import { RemoteConnectorError } from "../errors.js";
+import { type AnyRemoteConnectorError, isRemoteConnectorError, RemoteConnectorError } from "../errors.js";
 import { type AnswerHead, hintsOf } from "./answer-head.js";
 import type { DeadlinePhase } from "./lifetime.js";
 import { isLasting, networkCause, networkReason } from "./network-failure.js";
 
 /** No connection could be made. */
-export function connectFailure(origin: string, error: unknown): RemoteConnectorError<"connect_failed"> {
+function connectFailure(origin: string, error: unknown): RemoteConnectorError<"connect_failed"> {
   const reason = networkReason(error);
   const message = `No connection to ${origin}: ${reason}.`;
   const cause = networkCause(error, reason);
@@ -13,11 +13,17 @@ export function connectFailure(origin: string, error: unknown): RemoteConnectorE
 }
 
 /** The connection broke on the way. */
-export function brokenFailure(origin: string, error: unknown): RemoteConnectorError<"connection_broken"> {
+function brokenFailure(origin: string, error: unknown): RemoteConnectorError<"connection_broken"> {
   const reason = networkReason(error);
   const message = `The connection to ${origin} broke: ${reason}.`;
   const cause = networkCause(error, reason);
   return new RemoteConnectorError("connection_broken", { message, details: { origin, reason }, cause });
+}
+
+/** What an exchange failed with. One that knows in our terms what happened has said it all. */
+export function exchangeFailure(origin: string, error: unknown, isConnecting: boolean): AnyRemoteConnectorError {
+  if (isRemoteConnectorError(error)) return error;
+  return isConnecting ? connectFailure(origin, error) : brokenFailure(origin, error);
 }
 
 export function deadlineFailure(phase: DeadlinePhase, limitMs: number): RemoteConnectorError<"timeout"> {
@@ -26,7 +32,13 @@ export function deadlineFailure(phase: DeadlinePhase, limitMs: number): RemoteCo
   return new RemoteConnectorError("timeout", { message, details: { phase, option, limitMs } });
 }
 
-/** The answer has a content coding that nobody undoes. */
+/** Whether an answer has a content coding that nobody undoes. */
+export function isEncoded({ headers }: AnswerHead): boolean {
+  const encoding = headers["content-encoding"];
+  return encoding !== undefined && String(encoding).toLowerCase() !== "identity";
+}
+
+/** The failure of an answer that {@link isEncoded}. */
 export function encodedFailure({ status, mediaType, headers }: AnswerHead): RemoteConnectorError<"unexpected_answer"> {
   const reason = "a content encoding that was not asked for";
   const details = { status, mediaType, snippet: "", reason, ...hintsOf(headers) };

@@ -2,6 +2,7 @@ import { RemoteConnectorError } from "../errors.js";
 import type { AnswerHead } from "./answer-head.js";
 import type { HttpCallOwner, HttpCallRequest } from "./http-call-ports.js";
 import type { HttpEndpoint } from "./http-endpoint.js";
+import { addContentType, addHeaders, type HeaderMap } from "./headers.js";
 import { Settlement } from "./settlement.js";
 import { resolveDeadlines, type DeadlineOptions } from "./transport-options.js";
 
@@ -10,6 +11,14 @@ export interface HttpOnceOptions extends DeadlineOptions {
   readonly signal?: AbortSignal | undefined;
   /** The value of `Accept`. Default `application/json`. */
   readonly accept?: string | undefined;
+  /** Further headers of this request. Those that the endpoint's authorizer gives take their place. */
+  readonly headers?: HeaderMap | undefined;
+}
+
+/** How one request with a body is made. */
+export interface HttpSendOptions extends HttpOnceOptions {
+  /** The value of `Content-Type`, for a body. Default `application/json`. */
+  readonly contentType?: string | undefined;
 }
 
 /** A whole answer, of any status. A failed one's body may be cut at `maxErrorBodyBytes`. */
@@ -29,8 +38,9 @@ export function httpGet(endpoint: HttpEndpoint, options: HttpOnceOptions = {}): 
 }
 
 /**
- * Sends one request that may change something, and reads its whole answer. `body` is JSON in UTF-8, or `null` for none; it is
- * read until the promise settles. It is sent once: who may repeat it knows what it does. Redirects are answers, not followed.
+ * Sends one request that may change something, and reads its whole answer. `body` is JSON in UTF-8 unless `contentType` says
+ * otherwise, or `null` for none; it is read until the promise settles. It is sent once: who may repeat it knows what it does.
+ * Redirects are answers, not followed.
  *
  * Rejects like {@link httpGet}. After `unknown` the peer may have acted.
  */
@@ -38,7 +48,7 @@ export function httpSend(
   endpoint: HttpEndpoint,
   method: "POST" | "DELETE",
   body: Uint8Array<ArrayBuffer> | null,
-  options: HttpOnceOptions = {},
+  options: HttpSendOptions = {},
 ): Promise<HttpAnswer> {
   return exchangeOnce(endpoint, method, body, options);
 }
@@ -47,9 +57,9 @@ function exchangeOnce(
   endpoint: HttpEndpoint,
   method: HttpCallRequest["method"],
   body: HttpCallRequest["body"],
-  options: HttpOnceOptions,
+  options: HttpSendOptions,
 ): Promise<HttpAnswer> {
-  const { signal, accept = "application/json" } = options;
+  const { signal, accept = JSON_TYPE, contentType = JSON_TYPE } = options;
   const limits = { ...resolveDeadlines(options, endpoint.config), signal };
   const settlement = new Settlement<HttpAnswer>();
   const owner: HttpCallOwner = {
@@ -60,7 +70,13 @@ function exchangeOnce(
     onStreamEnd: notAsked,
   };
   const headers = ["Accept", accept];
-  if (body !== null) headers.push("Content-Type", "application/json");
+  try {
+    if (body !== null) addContentType(headers, contentType);
+    if (options.headers !== undefined) addHeaders(headers, options.headers);
+  } catch (error) {
+    settlement.fail(error);
+    return settlement.promise;
+  }
   const request = {
     method,
     operation: method,
@@ -74,6 +90,8 @@ function exchangeOnce(
   endpoint.begin(request, owner);
   return settlement.promise;
 }
+
+const JSON_TYPE = "application/json";
 
 function notAsked(): never {
   throw new RemoteConnectorError("internal_error", {

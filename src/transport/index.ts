@@ -53,7 +53,7 @@ export { addHeaders, type HeaderMap, refuseCookie } from "./headers.js";
 export { type HttpCall } from "./http-call.js";
 export { type HttpCallOwner, type HttpCallRequest } from "./http-call-ports.js";
 export { closedError, HttpEndpoint } from "./http-endpoint.js";
-export { type HttpAnswer, httpGet, type HttpOnceOptions, httpSend } from "./http-once.js";
+export { type HttpAnswer, httpGet, type HttpOnceOptions, httpSend, type HttpSendOptions } from "./http-once.js";
 export { type DeadlinePhase, type Lifetime, type LifetimeLimits, type LifetimeOwner, Lifetimes } from "./lifetime.js";
 export {
   carefulLogger,

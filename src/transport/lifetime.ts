@@ -20,6 +20,8 @@ export interface LifetimeOwner {
 
 /** The watch over one request. It starts with only the total deadline running. */
 export interface Lifetime {
+  /** Nothing is waited for of the peer, or not yet: only the total deadline runs. */
+  waiting(): void;
   /** A connection is being looked for: the connect deadline runs. */
   connecting(): void;
   /** The request was handed over: the connect deadline ends, the idle deadline runs. */
@@ -156,6 +158,10 @@ class WatchedLifetime implements Lifetime, Linked<WatchedLifetime> {
     this.#since = now;
   }
 
+  waiting(): void {
+    this.#enter("waiting");
+  }
+
   connecting(): void {
     this.#enter("connecting");
   }
@@ -205,7 +211,7 @@ class WatchedLifetime implements Lifetime, Linked<WatchedLifetime> {
     this.#owner.onDeadline(phase, { connect: connectTimeoutMs, idle: idleTimeoutMs, total: totalTimeoutMs }[phase]);
   }
 
-  #enter(phase: "connecting" | "established"): void {
+  #enter(phase: "waiting" | "connecting" | "established"): void {
     if (this.#phase === "closed") return;
     this.#phase = phase;
     this.#since = this.#clock.now();

@@ -1,5 +1,5 @@
 import type { RemoteConnectorError } from "../../errors.js";
-import { parseJson, parseRetryAfter, type StreamEvent } from "../../protocol/index.js";
+import { isNotAuthorized, parseJson, parseRetryAfter, type StreamEvent } from "../../protocol/index.js";
 import {
   type AnswerHead,
   closedError,
@@ -123,8 +123,9 @@ export class ListeningStream implements HttpCallOwner {
     this.#over({ kind: "ended" });
   }
 
-  onFailure(_error: RemoteConnectorError): void {
-    this.#over(this.#openedAt === undefined ? { kind: "failed" } : { kind: "ended" });
+  onFailure(error: RemoteConnectorError): void {
+    if (isNotAuthorized(error)) this.#over({ kind: "unauthorized" });
+    else this.#over(this.#openedAt === undefined ? { kind: "failed" } : { kind: "ended" });
   }
 
   onAbort(): void {

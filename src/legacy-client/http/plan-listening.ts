@@ -6,6 +6,8 @@ export type ListeningEnd =
   | { readonly kind: "refused"; readonly status: number; readonly retryAfterMs?: number | undefined }
   /** The open stream ended or broke. */
   | { readonly kind: "ended" }
+  /** The client could not be authorized for it. */
+  | { readonly kind: "unauthorized" }
   /** No answer came. */
   | { readonly kind: "failed" };
 
@@ -32,11 +34,13 @@ export type ListeningPlan =
  *
  * The stream is optional: a server that refuses it, in whatever way, is one without it. A 404 after it was open means that the
  * session is gone. What may pass (429, 5xx but 501, failures of the network, an end) is tried again, never before the
- * server's own pause, and not for ever. A 401 starts nothing: calls are where sign-in belongs.
+ * server's own pause, and not for ever. A 401 and
+ * its like start nothing: calls are where sign-in belongs.
  *
  * Source: 2025-11-25, Transports, Listening for Messages from the Server.
  */
 export function planListening(end: ListeningEnd, history: ListeningHistory, config: ResumeConfig): ListeningPlan {
+  if (end.kind === "unauthorized") return { kind: "stop", reason: "the client is not authorized for it" };
   if (end.kind === "refused") {
     if (end.status === 404 && history.hasWorked && history.hasId) return { kind: "session_lost" };
     // What the specification has a server without the stream say.

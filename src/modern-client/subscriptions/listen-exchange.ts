@@ -1,5 +1,5 @@
 import { type Delivery, type DeliveryEvidence, isRemoteConnectorError, RemoteConnectorError } from "../../errors.js";
-import { type Diagnostic, isPassing, type Notification } from "../../protocol/index.js";
+import { type Diagnostic, isNotAuthorized, isPassing, type Notification } from "../../protocol/index.js";
 import {
   type CallTelemetry,
   type ExchangeTelemetry,
@@ -108,8 +108,8 @@ export class ListenExchange implements RequestOwner {
       this.#send();
     } else if (isRemoteConnectorError(error, "cancelled")) {
       this.#end({ kind: "cancelled", reason: error }, error.delivery);
-    } else if (error.delivery === "not_sent" && !noConnection && !isOnTheWay(error)) {
-      // A check on our side, and neither the network nor a process.
+    } else if (isNotAuthorized(error) || (error.delivery === "not_sent" && !noConnection && !isOnTheWay(error))) {
+      // A check on our side, and neither the network nor a process; or one that the server's refusal led to.
       this.#end(readError(error, false));
     } else {
       this.#end({ kind: "broken", error });

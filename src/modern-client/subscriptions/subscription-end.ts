@@ -1,5 +1,5 @@
 import { isRemoteConnectorError, type RemoteConnectorError } from "../../errors.js";
-import { invalidAnswer, type JsonObject, RpcCode } from "../../protocol/index.js";
+import { invalidAnswer, isNotAuthorized, type JsonObject, RpcCode } from "../../protocol/index.js";
 import type { AnswerVerdict } from "../classify-answer.js";
 
 /** Why a server has no subscription for us: it knows none, we declare too little, we are not allowed, or anything else. */
@@ -40,6 +40,7 @@ export function readError(error: RemoteConnectorError, isAcknowledged: boolean):
 export function readRefusal(error: RemoteConnectorError): RefusalReason {
   if (!isRemoteConnectorError(error)) return "other";
   if (error.code === "authorization_required" || error.code === "account_not_ready") return "authorization";
+  if (isNotAuthorized(error)) return "authorization";
   if (error.code === "unexpected_answer") {
     return AUTHORIZATION_STATUSES.has(error.details.status) ? "authorization" : "other";
   }

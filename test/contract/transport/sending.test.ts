@@ -1,5 +1,11 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { createUndiciExchange, HttpEndpoint, httpSend, resolveTransportOptions } from "../../../src/transport/index.js";
+import {
+  createUndiciExchange,
+  HttpEndpoint,
+  httpGet,
+  httpSend,
+  resolveTransportOptions,
+} from "../../../src/transport/index.js";
 import { AUTHORITY } from "../../support/certificates.js";
 import { Http2Server } from "../../support/http2-server.js";
 import { Opened } from "../../support/opened.js";
@@ -41,6 +47,34 @@ describe.each(EXCHANGES)("F-1: requests that are sent once, over $name", ({ crea
     expect(server.requests[0]?.head).toMatch(/^DELETE /);
     expect(server.requests[0]?.head.toLowerCase()).not.toContain("content-type");
     expect(server.requests[0]?.body).toBe("");
+  });
+
+  it("A-11: a type and headers of one request are checked, sent with it, and its answer's headers are there", async () => {
+    const headers = "Location: /there\r\nDPoP-Nonce: n\r\n";
+    const server = await serve((request) => request.socket.write(httpAnswer("{}", { headers })));
+    const endpoint = endpointOf(server.url);
+    const contentType = "application/x-www-form-urlencoded";
+    const answer = await httpSend(endpoint, "POST", body, { contentType, headers: { DPoP: "proof" } });
+    expect(answer.headers).toMatchObject({ location: "/there", "dpop-nonce": "n" });
+    const [request] = server.requests;
+    expect([request?.header("content-type"), request?.header("dpop")]).toEqual([contentType, "proof"]);
+    await httpGet(endpoint, { accept: "text/html", headers: { "X-A": "1" } });
+    const [, second] = server.requests;
+    expect([second?.header("accept"), second?.header("x-a"), second?.header("content-type")]).toEqual([
+      "text/html",
+      "1",
+      undefined,
+    ]);
+    for (const wrong of [
+      { headers: { "Content-Type": "text/plain" } },
+      { headers: { "X-A": "a\r\nX-B: b" } },
+      { contentType: "a\r\nX-B: b" },
+      { contentType: "" },
+    ]) {
+      const sent = httpSend(endpoint, "POST", body, wrong);
+      await expect(sent).rejects.toMatchObject({ code: "invalid_header", delivery: "not_sent" });
+    }
+    expect(server.requests).toHaveLength(2);
   });
 
   it("F-1: neither a redirect nor a broken connection makes a second one", async () => {

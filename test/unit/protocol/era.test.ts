@@ -51,6 +51,19 @@ const REDIRECT = { status: 301, location: "/mcp/", reason: "it is a POST" };
 const TIMEOUT = { phase: "total", option: "probeTimeoutMs", limitMs: 5_000 } as const;
 const EXIT = { exitCode: 1, signal: undefined, stderrTail: "" };
 
+const ISSUER = "https://as.example";
+const AUTHORIZATION_FAILURES: [string, AnyRemoteConnectorError][] = [
+  ["a sign-in that nobody was asked for", failed("sign_in_required", { endpoint: "", reason: "no_token", scopes: [] })],
+  [
+    "a token that is refused again",
+    failed("token_refused", { endpoint: "", status: 401, reason: "refused_again", scopes: [] }),
+  ],
+  ["a refusal of the authorization server", failed("oauth_refused", { step: "token", issuer: ISSUER, status: 400 })],
+  ["metadata of no use", failed("oauth_invalid", { subject: "token", url: ISSUER, member: "", reason: "" })],
+  ["no metadata", failed("oauth_discovery_failed", { url: ISSUER, status: 503, reason: "" })],
+  ["no client", failed("client_identity_required", { issuer: ISSUER, reason: "none" })],
+];
+
 describe("L-19 the era by what the modern probe met", () => {
   it("is modern when the server names a modern revision of ours", () => {
     expect(classifyProbe({ kind: "discovered" }, OVER_HTTP)).toEqual({ kind: "modern" });
@@ -100,6 +113,7 @@ describe("L-19 the era by what the modern probe met", () => {
     ["a broken connection", failed("connection_broken", { origin: "https://a.example", reason: "ECONNRESET" })],
     ["a deadline over HTTP", failed("timeout", TIMEOUT)],
     ["a closed client", failed("cancelled", { reason: "client closed" })],
+    ...AUTHORIZATION_FAILURES,
     ["500 with an error without our id", rpc(-32603, { httpStatus: 500, withoutId: true })],
     ["503 with a JSON-RPC error", rpc(-32000, { httpStatus: 503 })],
     ["429 with a JSON-RPC error", rpc(-32000, { httpStatus: 429 })],

@@ -15,6 +15,9 @@ const peer = (rpcCode: number, more: { httpStatus?: number; rpcData?: unknown; r
 const broken = fault("connection_broken", "unknown", { origin: "", reason: "" });
 const advise = (error: unknown, situation: Partial<RetrySituation> = {}) => retryAdvice(error, { nowMs, ...situation });
 
+const SIGN_IN = { endpoint: "", reason: "no_token", scopes: [] } as const;
+const REFUSED = { endpoint: "", status: 401, reason: "refused_again", scopes: [] } as const;
+
 describe("retryAdvice", () => {
   it.each<[string, unknown, object]>([
     ["no connection", fault("connect_failed", "not_sent", { origin: "", reason: "" }), { kind: "now" }],
@@ -39,6 +42,14 @@ describe("retryAdvice", () => {
     ["401 with an error", peer(-32600, { httpStatus: 401 }), { kind: "after_authorization" }],
     ["428", status(428, "answered"), { kind: "after_authorization" }],
     ["403", status(403, "answered"), { kind: "never" }],
+    ["a sign-in", fault("sign_in_required", "answered", SIGN_IN), { kind: "after_authorization" }],
+    [
+      "a sign-in, before anything was sent",
+      fault("sign_in_required", "not_sent", SIGN_IN),
+      { kind: "after_authorization" },
+    ],
+    ["a token that is refused again", fault("token_refused", "answered", REFUSED), { kind: "never" }],
+    ["no client", fault("client_identity_required", "answered", { issuer: "", reason: "none" }), { kind: "never" }],
     ["-33001", peer(-33001), { kind: "after_authorization" }],
     ["-33002", peer(-33002), { kind: "after_authorization" }],
     ["429", status(429, "answered", "3"), { kind: "after", ms: 3_000 }],

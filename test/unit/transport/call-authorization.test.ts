@@ -7,8 +7,8 @@ import { askAuthorizer } from "../../../src/transport/call-authorization.js";
 function ask(authorize: Authorize) {
   const told: unknown[] = [];
   askAuthorizer(
-    authorize,
-    { url: "https://mcp.test/", method: "tools/call", attempt: 1 },
+    { authorize },
+    { url: "https://mcp.test/", method: "tools/call", httpMethod: "POST", attempt: 1, operation: {} },
     { onAuthorized: (headers) => told.push(headers), onUnauthorized: (error) => told.push(error) },
   );
   return told;

@@ -2,9 +2,23 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { addHeaders, type HeaderSources, resolveHeaderSources } from "../../../src/transport/index.js";
+import {
+  addHeaders,
+  type AuthorizationRefusal,
+  type Authorizer,
+  type AuthorizeRequest,
+  type HeaderMap,
+  type HeaderSources,
+  resolveHeaderSources,
+} from "../../../src/transport/index.js";
 
-const request = { url: "https://h.test/mcp", method: "tools/call", attempt: 1 };
+const request: AuthorizeRequest = {
+  url: "https://h.test/mcp",
+  method: "tools/call",
+  httpMethod: "POST",
+  attempt: 1,
+  operation: {},
+};
 let folder = "";
 
 beforeAll(async () => {
@@ -20,11 +34,11 @@ async function file(name: string, content: string | Buffer): Promise<string> {
 
 describe("F-17: where header values come from", () => {
   it("literals and the environment are known at once, and leave the authorizer as it is", () => {
-    const authorize = (): undefined => undefined;
+    const authorizer = { authorize: (): undefined => undefined };
     const sources = { "X-A": "1", "X-Empty": { env: "EMPTY" }, Authorization: { env: "TOKEN" } };
-    const resolved = resolveHeaderSources(sources, authorize, { TOKEN: "Bearer t", EMPTY: "" });
-    expect(resolved).toEqual({ fixed: { "X-A": "1", "X-Empty": "", Authorization: "Bearer t" }, authorize });
-    expect(resolveHeaderSources({}).authorize).toBeUndefined();
+    const resolved = resolveHeaderSources(sources, authorizer, { TOKEN: "Bearer t", EMPTY: "" });
+    expect(resolved).toEqual({ fixed: { "X-A": "1", "X-Empty": "", Authorization: "Bearer t" }, authorizer });
+    expect(resolveHeaderSources({}).authorizer).toBeUndefined();
   });
 
   it("a variable that is not set fails closed, when the client is made", () => {
@@ -69,7 +83,7 @@ describe("F-17: where header values come from", () => {
 
   it("a function is asked at each request, and may have nothing to say", async () => {
     const asked: unknown[] = [];
-    const { fixed, authorize } = resolveHeaderSources({
+    const { fixed, authorizer } = resolveHeaderSources({
       "X-Time": (about) => {
         asked.push(about);
         return Promise.resolve(String(asked.length));
@@ -77,27 +91,29 @@ describe("F-17: where header values come from", () => {
       "X-None": () => undefined,
     });
     expect(fixed).toEqual({});
-    expect(await authorize?.(request)).toEqual({ "X-Time": "1" });
-    expect(await authorize?.({ ...request, attempt: 2 })).toEqual({ "X-Time": "2" });
+    expect(await authorizer?.authorize(request)).toEqual({ "X-Time": "1" });
+    expect(await authorizer?.authorize({ ...request, attempt: 2 })).toEqual({ "X-Time": "2" });
     expect(asked).toEqual([request, { ...request, attempt: 2 }]);
   });
 
   it("a file is read at each request, without the line break at its end", async () => {
     const path = await file("token", "Bearer one\n");
-    const { authorize } = resolveHeaderSources({ Authorization: { file: path } });
-    expect(await authorize?.(request)).toEqual({ Authorization: "Bearer one" });
+    const { authorizer } = resolveHeaderSources({ Authorization: { file: path } });
+    expect(await authorizer?.authorize(request)).toEqual({ Authorization: "Bearer one" });
     await file("token", "Bearer two\r\n");
-    expect(await authorize?.(request)).toEqual({ Authorization: "Bearer two" });
+    expect(await authorizer?.authorize(request)).toEqual({ Authorization: "Bearer two" });
   });
 
   it("F-17: of a header that an authorizer gives in another case, one is sent, and it is the authorizer's", async () => {
-    const { fixed, authorize } = resolveHeaderSources({ "X-A": () => "source", "X-B": "fixed" }, () => ({
-      "x-a": "mine",
-      "x-b": "mine",
-    }));
+    const { fixed, authorizer } = resolveHeaderSources(
+      { "X-A": () => "source", "X-B": "fixed" },
+      {
+        authorize: () => ({ "x-a": "mine", "x-b": "mine" }),
+      },
+    );
     const list: string[] = [];
     addHeaders(list, fixed);
-    addHeaders(list, (await authorize?.(request)) ?? {});
+    addHeaders(list, (await authorizer?.authorize(request)) ?? {});
     expect(list).toEqual(["X-B", "mine", "X-A", "mine"]);
   });
 
@@ -109,12 +125,49 @@ describe("F-17: where header values come from", () => {
 
   it("the authorizer is asked after them, and has the last word", async () => {
     const order: string[] = [];
-    const { authorize } = resolveHeaderSources(
+    const { authorizer } = resolveHeaderSources(
       { "X-A": () => (order.push("source"), "1"), "X-B": () => "2" },
-      () => (order.push("authorizer"), { "X-A": "mine" }),
+      { authorize: () => (order.push("authorizer"), { "X-A": "mine" }) },
     );
-    expect(await authorize?.(request)).toEqual({ "X-A": "mine", "X-B": "2" });
+    expect(await authorizer?.authorize(request)).toEqual({ "X-A": "mine", "X-B": "2" });
     expect(order).toEqual(["source", "authorizer"]);
+  });
+
+  it("A-8: an authorizer hears of a refusal what it gave itself, of the very request, and of answers", async () => {
+    class Recorder implements Authorizer {
+      readonly heard: unknown[] = [];
+      #given: HeaderMap | undefined = { Authorization: "Bearer a" };
+      authorize(): HeaderMap | undefined {
+        const given = this.#given;
+        this.#given = undefined;
+        return given;
+      }
+      onRefused(refusal: AuthorizationRefusal): boolean {
+        this.heard.push(refusal);
+        return true;
+      }
+      onAnswered(...told: unknown[]): void {
+        this.heard.push(told);
+      }
+    }
+    const recorder = new Recorder();
+    const { authorizer } = resolveHeaderSources({ "X-A": () => "1" }, recorder);
+    const { signal } = new AbortController();
+    const refusal = { request, status: 401, headers: {}, challenges: [], sent: { "X-A": "1" }, signal } as const;
+    expect(await authorizer?.authorize(request)).toEqual({ "X-A": "1", Authorization: "Bearer a" });
+    expect(await authorizer?.onRefused?.(refusal)).toBe(true);
+    expect(await authorizer?.authorize(request)).toEqual({ "X-A": "1" });
+    await authorizer?.onRefused?.(refusal);
+    authorizer?.onAnswered?.(request, { "dpop-nonce": "n" });
+    expect(recorder.heard).toEqual([
+      { ...refusal, sent: { Authorization: "Bearer a" } },
+      { ...refusal, sent: undefined },
+      [request, { "dpop-nonce": "n" }],
+    ]);
+    expect(resolveHeaderSources({ "X-A": () => "1" }).authorizer?.onRefused).toBeUndefined();
+    expect(resolveHeaderSources({ "X-A": () => "1" }, { authorize: () => undefined }).authorizer?.onRefused).toBe(
+      undefined,
+    );
   });
 
   it.each<[string, () => Promise<HeaderSources>]>([
@@ -132,8 +185,8 @@ describe("F-17: where header values come from", () => {
     ],
     ["a function that rejects", () => Promise.resolve({ "X-A": () => Promise.reject(new Error("locked")) })],
   ])("%s fails the request, not_sent, and no other header is given", async (_, sources) => {
-    const { authorize } = resolveHeaderSources({ "X-B": () => "2", ...(await sources()) });
-    await expect(authorize?.(request)).rejects.toMatchObject({
+    const { authorizer } = resolveHeaderSources({ "X-B": () => "2", ...(await sources()) });
+    await expect(authorizer?.authorize(request)).rejects.toMatchObject({
       code: "invalid_header",
       delivery: "not_sent",
       details: { header: "X-A", reason: "its source failed" },

@@ -19,6 +19,12 @@ describe("planListening", () => {
     if (status !== 404) expect(plan(refused(status), { hasWorked: true }).kind).toBe("stop");
   });
 
+  it("A-8, L-4: a client that could not be authorized goes on without it", () => {
+    const stopped = { kind: "stop", reason: "the client is not authorized for it" };
+    expect(plan({ kind: "unauthorized" })).toEqual(stopped);
+    expect(plan({ kind: "unauthorized" }, { hasWorked: true })).toEqual(stopped);
+  });
+
   it("L-4: 405 is worth a word only from a server that had one", () => {
     expect(plan(refused(405))).toEqual({ kind: "stop", reason: undefined });
     expect(plan(refused(405), { hasWorked: true })).toEqual({ kind: "stop", reason: "the server refuses it with 405" });

@@ -12,6 +12,12 @@ const plan = (end: SubscriptionEnd, failures = 0, openMs?: number, random = 0) =
 const refused = (code: number, httpStatus?: number, retryAfter?: string) =>
   readError(peerError({ code, message: "no", data: undefined }, { httpStatus, retryAfter }), false);
 
+const signIn = new RemoteConnectorError("sign_in_required", {
+  message: "",
+  delivery: "answered",
+  details: { endpoint: "", reason: "token_refused", scopes: [] },
+});
+
 describe("planReopen", () => {
   it("W-37: pauses after failures double to the longest, half of each is random", () => {
     const delays = [0, 1, 2, 5, 6, 2_000].map((failures) => plan(BROKEN, failures));
@@ -37,6 +43,8 @@ describe("planReopen", () => {
     ["-32021", refused(-32021, 400)],
     ["401", refused(-32603, 401)],
     ["403", refused(-32603, 403)],
+    ["a sign-in that nobody was asked for", readError(signIn, false)],
+    ["a sign-in that was asked for while it was open", readError(signIn, true)],
     ["-32602", refused(-32602, 400)],
     [
       "-32601 after the acknowledgement",
