@@ -6,8 +6,11 @@ export interface DpopProver {
     readonly url: string;
     readonly accessToken?: string | undefined;
   }): Promise<string>;
-  /** Takes the nonce of an answer's `DPoP-Nonce`, which counts for the origin of the URL. Whether there was a new one. */
-  learn(url: string, headers: Readonly<Record<string, string | string[] | undefined>>): boolean;
+  /**
+   * Takes the nonce of an answer's `DPoP-Nonce`, which counts for the origin of the URL. Whether there was a new one; when the request's
+   * `proof` is given: whether a proof that is made now has another nonce than that one had, which others may have learnt meanwhile.
+   */
+  learn(url: string, headers: Readonly<Record<string, string | string[] | undefined>>, proof?: string): boolean;
   /** The private key, as a JWK, for the store. */
   readonly key: Readonly<Record<string, unknown>>;
 }

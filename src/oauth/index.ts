@@ -1,4 +1,29 @@
-/** Authorization for MCP over HTTP: the ports that a store implements. */
+/** Authorization for MCP over HTTP. */
+export {
+  type CallbackOutcome,
+  loopbackReceiver,
+  type LoopbackReceiverOptions,
+  systemOpener,
+  type SystemOpenerOptions,
+} from "./code-flow/index.js";
+export { createOAuth } from "./create-oauth.js";
+export { clientMetadataDocument, type MetadataDocumentOptions } from "./identity/index.js";
+export {
+  createVaultKey,
+  type CreateVaultKeyOptions,
+  type FileStoreOptions,
+  type Keychain,
+  memoryOAuthStore,
+  openFileStore,
+  openVaultKey,
+  sealedCredentials,
+  sealedStore,
+  type SealingOptions,
+  type VaultKey,
+  type VaultKeyOptions,
+  type VaultLimits,
+} from "./vault/index.js";
+/** The ports that a store implements. */
 export {
   type Credential,
   type CredentialConflict,

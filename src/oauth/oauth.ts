@@ -46,8 +46,11 @@ export interface StartedSignIn {
  * `client_identity_required`, and as the transport's do. Source: 2026-07-28 and 2025-11-25, Authorization.
  */
 export interface OAuth extends Required<Authorizer> {
-  /** The same for another account of the person: a vault entry of its own for each server. */
-  account(name: string): Required<Authorizer>;
+  /**
+   * The same for another account of the person: a vault entry of its own for each server. With `asks: false` nobody is ever asked to sign
+   * in on behalf of its requests, which then fail with `sign_in_required`: for work in the background. Default true.
+   */
+  account(name: string, options?: { readonly asks?: boolean | undefined }): Required<Authorizer>;
   /** Signs in before anything is called; asks a person also when there is a token, unless the grant needs nobody. */
   signIn(endpoint: string | URL, options?: SignInOptions): Promise<SignedInAccount>;
   /** The same for programs that show URLs and receive callbacks by themselves, such as web servers: nothing is opened. */

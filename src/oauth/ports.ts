@@ -24,8 +24,8 @@ export interface Credential extends CredentialKey {
    */
   readonly generation: number;
   /**
-   * Opaque. A store keeps it as it is given, without encrypting it: the file's mode (0600, in a directory of 0700) is all that
-   * protects it. Who wants more seals the text before.
+   * Opaque. A store keeps it as it is given, without encrypting it, unless it says that it seals: the file's mode (0600, in a directory of
+   * 0700) is all that protects it. `sealedStore` seals the texts of any store.
    */
   readonly text: string;
   /** When it was written. */
@@ -50,7 +50,13 @@ export type CredentialPutResult = { readonly kind: "written"; readonly generatio
 
 export type CredentialRemoveResult = { readonly kind: "removed" } | CredentialConflict;
 
-/** The credentials. Key: (resource, name). */
+/**
+ * The credentials. Key: (resource, name).
+ *
+ * A store that seals has entries that can't be opened: damaged ones, and those of a lost key. `get` rejects with `oauth_invalid` about a
+ * `credential` then, and so do `put` and `remove` where they would have to show it; `list` leaves it out. `put` with nothing expected writes
+ * over it.
+ */
 export interface CredentialStore {
   get(key: CredentialKey): Promise<Credential | undefined>;
   /** All of one resource, ordered by `name` in code units. */

@@ -1,13 +1,14 @@
 /**
- * Runs the client scenarios of one revision of the official suite: `REVISION [--scope transport|auth] [--json FILE]`.
- * A line for each scenario, with the reasons of those that fail; the last line is what scripts read. Then the same scenarios
- * are run with a client that does nothing, which must pass none: a check of the check.
+ * Runs client scenarios of the official suite: `REVISION | all [--scope transport|auth] [--json FILE]`.
+ * A line for each scenario, with the reasons of those that fail; the last lines, one for each set, are what scripts read. The same
+ * scenarios are run with a client that does nothing, which must pass none: a check of the check.
  */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { planSets, type ScenarioSet, summaryLine } from "../conformance/plan-sets.js";
 import type { ScenarioVerdict } from "../conformance/run-scenario.js";
 import { runSet } from "../conformance/run-set.js";
-import { clientScenarios, revisions, type Scope } from "../conformance/scenarios.js";
+import type { Scope } from "../conformance/scenarios.js";
 
 const CLIENT = [process.execPath, "build/test/programs/conformance-client.js"];
 const EMPTY_CLIENT = [process.execPath, "--eval", "0"];
@@ -16,29 +17,36 @@ const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: { scope: { type: "string", default: "all" }, json: { type: "string" } },
 });
-const [revision, ...others] = positionals;
-if (revision === undefined || !revisions().includes(revision) || others.length > 0) {
-  throw new Error(`name one revision: ${revisions().join(" or ")}`);
-}
+const [what, ...others] = positionals;
+if (others.length > 0) throw new Error("name one revision");
 const scope = scopeOf(values.scope);
-
-const scenarios = clientScenarios(revision, scope);
-const verdicts = await runSet(revision, scenarios, CLIENT, (verdict) => console.log(lineOf(verdict)));
-const passes = verdicts.filter((verdict) => verdict.passed).length;
-
-const empty = await runSet(revision, scenarios, EMPTY_CLIENT);
-const emptyPasses = empty.filter((verdict) => verdict.passed).map(({ scenario }) => scenario);
-for (const scenario of emptyPasses) console.log(`A client that does nothing passes ${scenario}.`);
-
+const results = [];
+for (const set of planSets(what, scope)) results.push(await run(set));
 if (values.json !== undefined) {
-  writeFileSync(values.json, `${JSON.stringify({ revision, scope, verdicts, emptyPasses }, null, 2)}\n`);
+  const [only, ...more] = results;
+  writeFileSync(values.json, `${JSON.stringify(more.length === 0 ? only : results, null, 2)}\n`);
 }
-const total = String(scenarios.length);
-const title = scope === "all" ? revision : `${revision} ${scope}`;
-console.log(
-  `conformance ${title}: ${String(passes)} of ${total}, empty client ${String(emptyPasses.length)} of ${total}`,
-);
-process.exitCode = passes === scenarios.length && emptyPasses.length === 0 ? 0 : 1;
+for (const { line } of results) console.log(line);
+process.exitCode = results.every(({ isPassed }) => isPassed) ? 0 : 1;
+
+/** Runs a set with the client under test, and then with the empty one. */
+async function run(set: ScenarioSet) {
+  const { revision, scenarios } = set;
+  const verdicts = await runSet(revision, scenarios, CLIENT, (verdict) => console.log(lineOf(verdict)));
+  const passes = verdicts.filter(({ passed }) => passed).length;
+  const empty = await runSet(revision, scenarios, EMPTY_CLIENT);
+  const emptyPasses = empty.filter(({ passed }) => passed).map(({ scenario }) => scenario);
+  for (const scenario of emptyPasses) console.log(`A client that does nothing passes ${scenario}.`);
+  const line = summaryLine(set, passes, emptyPasses.length);
+  return {
+    ...set,
+    scope,
+    line,
+    verdicts,
+    emptyPasses,
+    isPassed: passes === scenarios.length && emptyPasses.length === 0,
+  };
+}
 
 function scopeOf(value: string): Scope {
   if (value === "transport" || value === "auth" || value === "all") return value;

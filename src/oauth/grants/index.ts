@@ -1,0 +1,1 @@
+export { serviceToken, type ServiceContext } from "./service-token.js";
