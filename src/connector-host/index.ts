@@ -109,6 +109,8 @@ function gateOf({ gates }: ConnectorHost, kind: "account" | "device"): "open" | 
 
 export {
   type AdminLink,
+  type ManagedSignIn,
+  type SignInRequest,
   type AdminPlane,
   type AdminVerbs,
   type CallQuery,
@@ -178,6 +180,8 @@ export {
   type PublicationEvent,
   type PublicationListener,
   type RegistrationAdmin,
+  type ServerAccounts,
+  type ServerSignInOptions,
   type StalePermission,
   type StatusChange,
   type StatusListener,
@@ -253,6 +257,7 @@ export {
   type Capability,
   type ConfiguredValue,
   type ConnectionSettings,
+  type OAuthSettings,
   createRegistration,
   declareRegistration,
   declareStdioConnector,

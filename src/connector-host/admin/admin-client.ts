@@ -1,7 +1,15 @@
 import { z } from "zod";
 import { RemoteConnectorError } from "../../errors.js";
-import type { AdminVerbs, TestCallRequest } from "./ports.js";
-import { approvalSchema, callSchema, linkSchema, rulesSchema, testResultSchema, viewSchema } from "./view-schema.js";
+import type { AdminVerbs, SignInRequest, TestCallRequest } from "./ports.js";
+import {
+  approvalSchema,
+  callSchema,
+  linkSchema,
+  rulesSchema,
+  signInSchema,
+  testResultSchema,
+  viewSchema,
+} from "./view-schema.js";
 
 /** How a request is to be made. */
 export interface VerbSending {
@@ -21,6 +29,8 @@ const CHANGE: VerbSending = { isRepeatable: false, extraMs: 0 };
 const TEST_MS = 60_000;
 /** A whole list of a server that has to be woken. */
 const REFRESH_MS = 60_000;
+/** How long a person may take. */
+const SIGN_IN_MS = 900_000;
 
 /** The verbs of a host of another process. What it answers is checked: `invalid_answer` (`answered`) for what can't be read. */
 export function createAdminClient(ask: AskHost): AdminVerbs {
@@ -33,6 +43,10 @@ export function createAdminClient(ask: AskHost): AdminVerbs {
     setNewTools: (connectorKey, permission) => change("set-new-tools", { connectorKey, permission }),
     setEnabled: (connectorKey, enabled) => change("set-enabled", { connectorKey, enabled }),
     setRegistrationState: (slug, state) => change("set-registration-state", { slug, state }),
+    async signInServer({ signal, ...request }: SignInRequest) {
+      return read(signInSchema, await ask("sign-in-server", request, { ...CHANGE, extraMs: SIGN_IN_MS, signal }));
+    },
+    signOutServer: async (slug) => read(z.boolean(), await ask("sign-out-server", { slug }, CHANGE)),
     async refresh(connectorKey) {
       await ask("refresh", { connectorKey }, { ...CHANGE, extraMs: REFRESH_MS });
     },

@@ -9,6 +9,8 @@ import type {
   ApprovalDecision,
   CallQuery,
   ConnectorSwitches,
+  ManagedSignIn,
+  SignInRequest,
   TestCallRequest,
   TestCallResult,
 } from "./ports.js";
@@ -43,6 +45,16 @@ export class AdminPlane implements AdminVerbs {
 
   setRegistrationState(slug: string, state: "active" | "paused"): Promise<void> {
     return this.#host.connectors.registrations.setState(slug, state);
+  }
+
+  async signInServer({ slug, scopes, signal }: SignInRequest): Promise<ManagedSignIn> {
+    const signedIn = await this.#host.connectors.accounts.signIn(slug, { scopes, signal });
+    const { account, endpoint, expiresAt, issuer } = signedIn;
+    return { account, endpoint, expiresAt, issuer, scopes: signedIn.scopes };
+  }
+
+  signOutServer(slug: string): Promise<boolean> {
+    return this.#host.connectors.accounts.signOut(slug);
   }
 
   refresh(connectorKey?: string): Promise<void> {

@@ -17,6 +17,11 @@ const FACTS = {
   authorization_required: key.extend({ reauthorize: z.boolean() }),
   authorize_failed: reason,
   cancelled: reason,
+  client_identity_required: z.object({
+    issuer: text,
+    reason: z.enum(["other_issuer", "none", "expired"]),
+    configuredFor: z.array(text).optional(),
+  }),
   connect_failed: origin,
   connection_broken: origin,
   input_required: z.object({ capability: text, key: text }),
@@ -35,6 +40,19 @@ const FACTS = {
   not_admitted: reason,
   not_permitted: key,
   not_ready: z.object({ state: z.enum(["disabled", "starting"]), text }),
+  oauth_discovery_failed: z.object({ url: text, status: z.int(), reason: text }),
+  oauth_invalid: z.object({
+    subject: z.enum(["resource_metadata", "server_metadata", "registration", "callback", "token", "credential"]),
+    url: text,
+    member: text,
+    reason: text,
+  }),
+  oauth_refused: z.object({
+    step: z.enum(["authorization", "registration", "token", "refresh", "assertion"]),
+    issuer: text,
+    errorCode: text.optional(),
+    status: z.int().optional(),
+  }),
   peer_error: z
     .object({
       rpcCode: z.number(),
@@ -54,6 +72,13 @@ const FACTS = {
     since: z.number().optional(),
     nextAttemptAt: z.number().optional(),
   }),
+  // Without the address, which belongs to whoever began to sign in.
+  sign_in_required: z.object({
+    endpoint: text,
+    reason: z.enum(["no_token", "token_refused", "refresh_refused", "insufficient_scope"]),
+    issuer: text.optional(),
+    scopes: z.array(text),
+  }),
   spawn_failed: z.object({ command: text, reason: text }),
   store_full: path,
   store_in_use: path,
@@ -62,6 +87,12 @@ const FACTS = {
   stream_ended: reason,
   terminal_required: z.object({ action: text }),
   timeout: z.object({ phase: z.enum(["connect", "idle", "total"]), option: text, limitMs: z.number() }),
+  token_refused: z.object({
+    endpoint: text,
+    status: z.union([z.literal(401), z.literal(403)]),
+    reason: z.enum(["refused_again", "too_many_authorizations", "scope_not_enough"]),
+    scopes: z.array(text),
+  }),
   unexpected_answer: z.object({ status: z.int(), mediaType: text, snippet: text, reason: text }),
   unknown_connector: key,
   unknown_tool: z.object({ tool: text }),

@@ -15,6 +15,8 @@ export {
 export {
   type AdminHost,
   type AdminLink,
+  type ManagedSignIn,
+  type SignInRequest,
   type AdminVerbs,
   type CallQuery,
   type TestCallRequest,

@@ -35,6 +35,25 @@ export interface AdminLink {
   readonly expiresAt: number;
 }
 
+/** Who is signed in to a registered server. */
+export interface ManagedSignIn {
+  readonly endpoint: string;
+  /** The registration's own name for it. */
+  readonly account: string;
+  readonly issuer: string;
+  readonly scopes: readonly string[];
+  /** Epoch milliseconds; `undefined`: nobody knows. */
+  readonly expiresAt?: number | undefined;
+}
+
+/** How a person is signed in. */
+export interface SignInRequest {
+  readonly slug: string;
+  /** Scopes to ask for beside those of the registration and of the server. */
+  readonly scopes?: readonly string[] | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Which requests are wanted. */
 export interface CallQuery {
   /** Only what is older than this id. */
@@ -65,6 +84,13 @@ export interface AdminVerbs {
   setEnabled(connectorKey: string, enabled: boolean): Promise<void>;
   /** Pauses a registration, or lets it run. Rejects with `unknown_connector`, and with `invalid_argument` for one of the configuration. */
   setRegistrationState(slug: string, state: "active" | "paused"): Promise<void>;
+  /**
+   * Has a person sign in to a registered server, in the browser of the machine that the host is on. Resolves when they have; rejects as
+   * the host's `connectors.accounts.signIn` does.
+   */
+  signInServer(request: SignInRequest): Promise<ManagedSignIn>;
+  /** Forgets the tokens of a registered server, whose route goes at once. Answers whether there were any. */
+  signOutServer(slug: string): Promise<boolean>;
   /** Asks the control plane for the account's authorization now; of a connector, has its catalog read anew. Rejects as that does. */
   refresh(connectorKey?: string): Promise<void>;
   /** Calls that wait for a person, the oldest first. */
@@ -121,6 +147,10 @@ export interface AdminHost {
     setEnabled(key: string, enabled: boolean): Promise<void>;
     list(): readonly ConnectorSwitches[];
     readonly registrations: { setState(slug: string, state: "active" | "paused"): Promise<void> };
+    readonly accounts: {
+      signIn(slug: string, options: Omit<SignInRequest, "slug">): Promise<ManagedSignIn>;
+      signOut(slug: string): Promise<boolean>;
+    };
   };
   view(): Promise<ManagementView>;
   refresh(connectorKey: string | undefined): Promise<void>;

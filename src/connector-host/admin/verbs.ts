@@ -55,6 +55,7 @@ const name = z.string().min(1).max(1_024);
 const nothing = z.strictObject({});
 const MAX_CALLS = 1_000;
 const MAX_IDS = 1_000;
+const MAX_SCOPES = 64;
 const MAX_TEST_MS = 3_600_000;
 
 /** Everything that can be asked of the admin plane, by its name on the wire. A name that is not here is not there. */
@@ -124,6 +125,24 @@ export const ADMIN_VERBS: ReadonlyMap<string, AdminVerb> = new Map([
         if (state === "active" && kind === "registration" && paused === false) return;
         await plane.setRegistrationState(slug, state);
       },
+    }),
+  ],
+  // No question: the browser asks the person, who must be there for it.
+  [
+    "sign-in-server",
+    verb({
+      kind: "change",
+      isSocketOnly: true,
+      params: z.strictObject({ slug: name, scopes: z.array(name).max(MAX_SCOPES).optional() }),
+      run: (plane, request, signal) => plane.signInServer({ ...request, signal }),
+    }),
+  ],
+  [
+    "sign-out-server",
+    verb({
+      kind: "change",
+      params: z.strictObject({ slug: name }),
+      run: (plane, { slug }) => plane.signOutServer(slug),
     }),
   ],
   [

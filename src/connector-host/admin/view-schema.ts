@@ -111,3 +111,11 @@ export const testResultSchema = z.object({
 });
 
 export const linkSchema = z.object({ url: z.string(), expiresAt: z.number() });
+
+export const signInSchema = z.object({
+  endpoint: z.string(),
+  account: z.string(),
+  issuer: z.string(),
+  scopes: z.array(z.string()),
+  expiresAt: time,
+});

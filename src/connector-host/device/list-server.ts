@@ -19,8 +19,12 @@ const LIST_TIMEOUT_MS = 30_000;
 /** What calls fail with when nobody is there to answer. */
 const GONE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "authorize_failed",
+  "client_identity_required",
   "connect_failed",
   "connection_broken",
+  "oauth_discovery_failed",
+  "oauth_invalid",
+  "oauth_refused",
   "process_exited",
   "spawn_failed",
 ]);
@@ -71,8 +75,11 @@ function isOfLiving(error: unknown): boolean {
   return isRemoteConnectorError(error) && !GONE.has(error.code) && !isUnauthorized(error);
 }
 
-/** Whether a server over HTTP refused whoever asks, by status 401. Pure. */
+/** Whether a server over HTTP refused whoever asks, by status 401, so that a person has to sign in. Pure. */
 export function isUnauthorized(error: unknown): boolean {
+  // One call of many may need more than was authorized.
+  if (isRemoteConnectorError(error, "sign_in_required")) return error.details.reason !== "insufficient_scope";
+  if (isRemoteConnectorError(error, "token_refused")) return error.details.status === 401;
   if (isRemoteConnectorError(error, "unexpected_answer")) return error.details.status === 401;
   return isRemoteConnectorError(error, "peer_error") && error.details.httpStatus === 401;
 }

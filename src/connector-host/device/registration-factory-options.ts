@@ -6,7 +6,13 @@ import {
 } from "../../connect/index.js";
 import { countOption, durationOption, functionOption, refuseOption, refuseUnknownOptions } from "../../options.js";
 import type { Diagnostic, Implementation } from "../../protocol/index.js";
-import { type Authorize, type Clock, LIFECYCLE_TIMEOUT_MS, systemClock } from "../../transport/index.js";
+import {
+  type Authorize,
+  type Authorizer,
+  type Clock,
+  LIFECYCLE_TIMEOUT_MS,
+  systemClock,
+} from "../../transport/index.js";
 import type { Registration } from "../registration/index.js";
 import type { EnvironmentSource, SecretSource } from "./device-ports.js";
 
@@ -52,7 +58,7 @@ export interface RegistrationFactoryOptions {
   /** Left out, no variable is set. */
   readonly environment?: EnvironmentSource | undefined;
   /** Gives what authorizes the requests to a registered server. Left out, or `undefined`: nothing beside its headers does. */
-  readonly authorize?: ((registration: Registration) => Authorize | undefined) | undefined;
+  readonly authorize?: ((registration: Registration) => Authorize | Authorizer | undefined) | undefined;
   /** Where the eras of servers are remembered. Left out: in this factory. */
   readonly eraMemory?: EraMemory | undefined;
   /** Permits plain http to hosts other than loopback, as the policy of registrations does. Default false. */
@@ -76,7 +82,7 @@ export interface RegistrationFactoryConfig {
   readonly clientInfo: Implementation;
   readonly secrets: SecretSource;
   readonly environment: EnvironmentSource;
-  readonly authorize: (registration: Registration) => Authorize | undefined;
+  readonly authorize: (registration: Registration) => Authorize | Authorizer | undefined;
   readonly eraMemory: EraMemory;
   readonly allowInsecureHttp: boolean;
   readonly http: RegisteredClientOptions;

@@ -17,6 +17,7 @@ import { describeEntry, type ListedConnector } from "./describe-entry.js";
 import { unknownConnector } from "./host-errors.js";
 import type { PermissionAdmin } from "./permission-admin.js";
 import type { RegistrationAdmin } from "./registration-admin.js";
+import type { ServerAccounts } from "./server-accounts.js";
 
 export interface InstallOptions {
   /** What the connector is opened for. `["tools"]` when left out. */
@@ -27,6 +28,7 @@ export interface ConnectorAdminOptions {
   readonly catalog: ConnectorCatalog;
   readonly changes: CatalogChanges;
   readonly registrations: RegistrationAdmin;
+  readonly accounts: ServerAccounts;
   readonly permissions: PermissionAdmin;
   readonly catalogs: CatalogAdmin;
   /** Resolves when it was observed that nothing of a connector of an account runs any more. */
@@ -42,11 +44,14 @@ export interface ConnectorAdminOptions {
 export class ConnectorAdmin {
   /** The servers over HTTP that people register. */
   readonly registrations: RegistrationAdmin;
+  /** Who is signed in to them by OAuth. */
+  readonly accounts: ServerAccounts;
   readonly #options: ConnectorAdminOptions;
 
   constructor(options: ConnectorAdminOptions) {
     this.#options = options;
     this.registrations = options.registrations;
+    this.accounts = options.accounts;
   }
 
   /** Every connector, by key. */

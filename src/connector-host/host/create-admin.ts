@@ -8,6 +8,7 @@ import type { HostParts } from "./host-parts.js";
 import { observeWithdrawn } from "./observe-withdrawn.js";
 import { PermissionAdmin } from "./permission-admin.js";
 import { RegistrationAdmin } from "./registration-admin.js";
+import { ServerAccounts } from "./server-accounts.js";
 
 /** What an administration needs beside the parts of its host. */
 export interface AdminContext {
@@ -55,6 +56,12 @@ export function createAdmin(parts: HostParts, { issues, signal }: AdminContext):
     catalog,
     changes,
     registrations,
+    accounts: new ServerAccounts({
+      catalog,
+      oauth: config.oauth,
+      wake: (key) => controller.wake(DEVICE_SCOPE, [key]),
+      withdraw,
+    }),
     catalogs: new CatalogAdmin({
       catalog,
       source: () => parts.catalogs,

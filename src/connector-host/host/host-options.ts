@@ -2,7 +2,8 @@ import { type AccountAuthorizer, systemWallClock, type WallClock } from "../../a
 import { countOption, durationOption, refuseOption, refuseUnknownOptions } from "../../options.js";
 import type { Implementation } from "../../protocol/index.js";
 import { createSchemaCheck, type SchemaCheck } from "../../protocol/json-schema/index.js";
-import { type Authorize, type Clock, systemClock } from "../../transport/index.js";
+import type { OAuth } from "../../oauth/index.js";
+import { type Authorize, type Authorizer, type Clock, systemClock } from "../../transport/index.js";
 import { type DirectClientOptions, DirectFactory, type RemoteMcpClientFactory } from "../factories/index.js";
 import type { AccountLogins } from "../factories/index.js";
 import { type ApprovalOptions, type ApprovalSettings, resolveApprovalOptions } from "../approvals/index.js";
@@ -31,6 +32,7 @@ import { type ControlPlane, noControlPlane, resolveControlPlane } from "./contro
 import { type AgentProfile, type Profiles, resolveProfiles } from "./profiles.js";
 import { type HeldCallConfig, resolveHeldCallLimits } from "../rounds/index.js";
 import { carefulLogger, type HostLogger, silentLogger } from "./host-logger.js";
+import { serverAuthorizer } from "./server-authorizers.js";
 
 /** How a connector host is set up. */
 export interface ConnectorHostOptions extends ApprovalOptions {
@@ -57,8 +59,13 @@ export interface ConnectorHostOptions extends ApprovalOptions {
   readonly secrets?: SecretSource | undefined;
   /** The variables that they refer to. Default: none is set. */
   readonly environment?: EnvironmentSource | undefined;
-  /** Gives what authorizes the requests to a registered server. Default: nothing beside its headers does. */
-  readonly authorizeServer?: ((registration: Registration) => Authorize | undefined) | undefined;
+  /**
+   * Signs people in to registered servers that ask for OAuth: what `createOAuth` made, and its owner closes. Nobody is asked by the
+   * requests of a host: `connectors.accounts.signIn` asks. Default: such servers are `authorization_required`.
+   */
+  readonly oauth?: OAuth | undefined;
+  /** Gives what authorizes the requests to a registered server, in place of OAuth. Default: nothing beside its headers does. */
+  readonly authorizeServer?: ((registration: Registration) => Authorize | Authorizer | undefined) | undefined;
   /** Where the eras of registered servers and programs are remembered. Default: in this process. */
   readonly eraMemory?: RegistrationFactoryOptions["eraMemory"];
   /** Where the credentials of accounts are; asked anew for every request. */
@@ -150,6 +157,8 @@ export interface ConnectorHostConfig {
   readonly maxRegistrations: number;
   readonly registrationStore: RegistrationStore;
   readonly device: RegistrationFactory;
+  /** Left out: nobody signs in to registered servers. */
+  readonly oauth: OAuth | undefined;
   readonly accounts: AccountAuthorizer;
   readonly hostInfo: Implementation;
   readonly factory: (logins: AccountLogins) => RemoteMcpClientFactory;
@@ -227,6 +236,7 @@ const OPTION_NAMES: readonly (keyof ConnectorHostOptions)[] = [
   "mintEpoch",
   "naming",
   "newReleaseTools",
+  "oauth",
   "operatorApprovals",
   "profiles",
   "random",
@@ -264,7 +274,7 @@ export function resolveConnectorHostOptions(options: ConnectorHostOptions): Conn
       clientInfo: hostInfo,
       secrets: options.secrets,
       environment: options.environment,
-      authorize: options.authorizeServer,
+      authorize: serverAuthorizer({ authorizeServer: options.authorizeServer, oauth: options.oauth }),
       eraMemory: options.eraMemory,
       allowInsecureHttp: policy.allowInsecureHttp,
       maxLeasedConnections: options.maxLeasedConnections,
@@ -278,6 +288,7 @@ export function resolveConnectorHostOptions(options: ConnectorHostOptions): Conn
       capabilities: options.capabilities ?? {},
       policy,
     }),
+    oauth: options.oauth,
     accounts: options.accounts ?? NOBODY,
     hostInfo,
     factory:

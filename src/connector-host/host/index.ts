@@ -10,6 +10,7 @@ export { type ConnectorHostOptions } from "./host-options.js";
 export { type HostStore, type HostTx } from "./host-store.js";
 export { type Obstacle } from "./plan-connector.js";
 export { type RegistrationAdmin } from "./registration-admin.js";
+export type { ServerAccounts, ServerSignInOptions } from "./server-accounts.js";
 export type { AgentProfile } from "./profiles.js";
 export { type PublicationEvent, type PublicationListener } from "./publication-feed.js";
 export { type StatusChange, type StatusListener } from "./status-feed.js";

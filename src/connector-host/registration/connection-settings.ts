@@ -20,11 +20,24 @@ export interface ConnectionSettings {
   /** Each name once, whatever its case. */
   readonly headers: Table<ConfiguredValue>;
   readonly protocol: ProtocolPreference;
+  /** Whose account is meant when the server asks for OAuth; `false`: it is not answered. Left out: the account `""`. */
+  readonly oauth?: OAuthSettings | false | undefined;
+}
+
+/** How a registration is signed in. Tokens are not here: they are in the store of whoever runs the host. */
+export interface OAuthSettings {
+  /** A name of one's own, for one of several accounts at the same server. */
+  readonly account: string;
+  /** Scopes that are asked for beside those that the server names. */
+  readonly scopes: readonly string[];
 }
 
 const ENDPOINT_LENGTH = 4_096;
 const HEADERS = 64;
 const HEADER_NAME_LENGTH = 128;
+const ACCOUNT_LENGTH = 128;
+const SCOPES = 64;
+const SCOPE_LENGTH = 256;
 
 const endpoint = z
   .string()
@@ -45,12 +58,36 @@ const headerValue = configuredValue.superRefine((value, context) => {
   if (reason !== undefined) context.addIssue({ code: "custom", message: reason });
 });
 
+const oauth = z.union([
+  z.literal(false),
+  z
+    .strictObject({
+      account: z
+        .string()
+        .max(ACCOUNT_LENGTH)
+        .regex(/^[\x21-\x7e]*$/, "must be visible ASCII without spaces")
+        .default(""),
+      scopes: z
+        .array(
+          z
+            .string()
+            .max(SCOPE_LENGTH)
+            .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, "must be a scope"),
+        )
+        .max(SCOPES)
+        .readonly()
+        .default([]),
+    })
+    .readonly(),
+]);
+
 /** The schema of {@link ConnectionSettings}. What a host's policy has to say of them is asked afterwards. */
 export const connectionSettings: z.ZodType<ConnectionSettings> = z
   .strictObject({
     endpoint,
     headers: tableOf(headerValue, { maxEntries: HEADERS, refuseName: refuseHeaderName }).prefault({}),
     protocol: z.enum(["auto", "modern", "legacy", "sse", ...MODERN_REVISIONS, ...LEGACY_REVISIONS]).default("auto"),
+    oauth: oauth.optional(),
   })
   .readonly();
 
@@ -58,11 +95,14 @@ export const connectionSettings: z.ZodType<ConnectionSettings> = z
  * The identity of connection settings: the SHA-256 of their canonical JSON, as 64 lower-case hex digits. The case of a header's
  * name does not count, nor does the order of headers.
  */
-export function settingsDigest({ endpoint: url, headers, protocol }: ConnectionSettings): string {
+export function settingsDigest({ endpoint: url, headers, protocol, oauth: account }: ConnectionSettings): string {
   const named = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
   named.sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash("sha256")
-    .update(canonicalJson({ endpoint: url, headers: named, protocol }), "utf8")
+    .update(
+      canonicalJson({ endpoint: url, headers: named, protocol, ...(account === undefined ? {} : { oauth: account }) }),
+      "utf8",
+    )
     .digest("hex");
 }
 

@@ -11,6 +11,7 @@ export {
 } from "./configured-value.js";
 export {
   type ConnectionSettings,
+  type OAuthSettings,
   type ProtocolPreference,
   refuseHeaderText,
   settingsDigest,
