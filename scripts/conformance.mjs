@@ -1,5 +1,6 @@
 /**
- * `npm run conformance -- REVISION [--scope transport|auth] [--json FILE]`: builds, and runs the official suite strictly on the client.
+ * `npm run conformance -- REVISION [--scope transport|auth] [--json FILE]`: builds, and runs the official suite strictly on the client:
+ * what the revision requires. `all` in place of the revision: what all of them require, and all that the suite has beside it.
  * `npm run conformance -- server [--json FILE]`: the same on a connector host.
  */
 import { spawnSync } from "node:child_process";

@@ -32,6 +32,10 @@ const TABLES = [
   ["LegacyClientOptions", "src/legacy-client/client-options.ts"],
   ["LegacyCallOptions", "src/legacy-client/call-options.ts"],
   ["LegacyListAllToolsOptions", "src/legacy-client/call-options.ts"],
+  ["OAuthOptions", "src/oauth/oauth-options.ts"],
+  ["ClientIdentityOptions", "src/oauth/oauth-options.ts"],
+  ["PreRegisteredClient", "src/oauth/oauth-options.ts"],
+  ["OAuthTransportOptions", "src/oauth/oauth-options.ts"],
   ["FetchExchangeOptions", "src/transport/fetch-exchange.ts"],
   ["UndiciExchangeOptions", "src/transport/undici-exchange.ts"],
 ];

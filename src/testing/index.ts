@@ -16,15 +16,26 @@ export {
   withFaults,
 } from "./answer.js";
 export {
+  type AssertionVerdict,
   type AuthorizationClient,
   type AuthorizationEndpoint,
+  type AuthorizationRules,
   AuthorizationServer,
   type AuthorizationServerFault,
   type AuthorizationServerOptions,
   type AuthorizationServerRequest,
   type ClientAuthentication,
   type Consent,
+  type ExchangeToken,
+  type ExchangeVerdict,
+  type FindClientDocument,
+  type GrantRefusal,
+  type GrantRequest,
   type IssuedToken,
+  type JsonAnswer,
+  type JudgeAssertion,
+  type MetadataForm,
+  type RewriteAnswer,
   type Visit,
 } from "./authorization-server/index.js";
 export { EventFeed, type FeedEnd, type FeedListener } from "./event-feed.js";
@@ -55,7 +66,9 @@ export {
   splitAt,
   stallAt,
 } from "./fault.js";
+export { forwardTo } from "./forward.js";
 export { Gate } from "./gate.js";
+export { type PublicKey } from "./jws.js";
 export { likeLegacyServer, type LegacyServerOptions, likeSseServer, type SseServerOptions } from "./legacy-server.js";
 export {
   type AnswerId,
@@ -68,6 +81,14 @@ export {
   resultMessage,
 } from "./message.js";
 export { likeModernServer } from "./modern-server.js";
+export {
+  type AccessRecord,
+  type MetadataPlace,
+  ProtectedServer,
+  type ProtectedServerOptions,
+  type Protection,
+  type TokenSource,
+} from "./protected-server/index.js";
 export { type ReceivedRequest } from "./received-request.js";
 export { ANY_TIMES, type ExpectedExchange, type Handler, type Script } from "./script.js";
 export { type ScriptOrder } from "./script-run.js";

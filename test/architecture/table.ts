@@ -312,6 +312,7 @@ export const TABLE: Readonly<Record<string, FolderRule>> = {
       "connector-host/skills",
       "connector-host/status",
     ],
+    typesOf: ["oauth"],
     packages: [],
     internal: true,
   },
@@ -326,8 +327,16 @@ export const TABLE: Readonly<Record<string, FolderRule>> = {
     packages: ["ws", "zod"],
   },
   "gateway/authorizing": { imports: [...BASE, "serving"], packages: ["oauth4webapi", "zod"], internal: true },
-  testing: { imports: [...ROOTS, "protocol", "serving", "testing/authorization-server"], packages: [] },
+  testing: {
+    imports: [...ROOTS, "protocol", "serving", "testing/authorization-server", "testing/protected-server"],
+    packages: [],
+  },
   "testing/authorization-server": { imports: [...ROOTS, "protocol", "serving"], packages: [], internal: true },
+  "testing/protected-server": {
+    imports: [...ROOTS, "protocol", "serving", "testing/authorization-server"],
+    packages: [],
+    internal: true,
+  },
   cli: {
     imports: [
       ...BASE,

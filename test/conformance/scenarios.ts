@@ -21,12 +21,29 @@ export function revisions(): readonly string[] {
 }
 
 /**
- * The client scenarios of one revision, in the suite's own order: those that it scores, then those that it only reports.
- * All of them count here.
+ * Scenarios about servers of revision 2025-03-26, which are in no set: the suite has them under `backcompat`. They are run with that
+ * revision.
  */
+export const BACK_COMPATIBLE_SCENARIOS: readonly string[] = [
+  "auth/2025-03-26-oauth-metadata-backcompat",
+  "auth/2025-03-26-oauth-endpoint-fallback",
+];
+
+/** The client scenarios that one revision requires, in the suite's own order. */
+export function requiredScenarios(revision: string): readonly string[] {
+  return requirementsOf(revision).client;
+}
+
+/** Those that the suite only reports: of extensions, and newer than the revision. */
+export function unscoredScenarios(revision: string): readonly string[] {
+  return requirementsOf(revision)
+    .not_scored.filter(({ leg }) => leg === "client")
+    .map(({ scenario }) => scenario);
+}
+
+/** All of these, required first, as far as they are of the scope. */
 export function clientScenarios(revision: string, scope: Scope): readonly string[] {
-  const { client, not_scored } = requirementsOf(revision);
-  const names = [...client, ...not_scored.filter(({ leg }) => leg === "client").map(({ scenario }) => scenario)];
+  const names = [...requiredScenarios(revision), ...unscoredScenarios(revision)];
   return names.filter((name) => scope === "all" || name.startsWith("auth/") === (scope === "auth"));
 }
 

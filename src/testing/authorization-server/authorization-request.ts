@@ -35,11 +35,13 @@ export function readAuthorization(
   if (codeChallenge === null || query.get("code_challenge_method") !== "S256") {
     return { kind: "error", redirectUri, state, error: "invalid_request" };
   }
+  const thumbprint = query.get("dpop_jkt") ?? undefined;
   const visit: Visit = {
     clientId: client.clientId,
     redirectUri,
     state,
     codeChallenge,
+    thumbprint,
     scopes: splitScopes(query.get("scope")),
     resources: query.getAll("resource"),
     parameters: Object.fromEntries(query),

@@ -5,6 +5,8 @@ export type AuthorizationEndpoint = "authorize" | "metadata" | "register" | "rev
 export type AuthorizationServerFault = {
   /** How many requests meet it. 1 when left out. */
   readonly times?: number | undefined;
+  /** The path of those that do: metadata has several. Any when left out. */
+  readonly path?: string | undefined;
 } & (
   | {
       readonly endpoint: AuthorizationEndpoint;
@@ -22,8 +24,10 @@ export type AuthorizationServerFault = {
     }
   /** An error in OAuth's own words: in JSON, or from `authorize` by a redirect. */
   | { readonly endpoint: Exclude<AuthorizationEndpoint, "metadata">; readonly kind: "error"; readonly error: string }
-  /** The answer to the client has another `state` or `iss`, or none. */
-  | { readonly endpoint: "authorize"; readonly kind: "no_issuer" | "no_state" | "wrong_issuer" | "wrong_state" }
+  /** The answer to the client has another `state`, or none, or no `iss`. */
+  | { readonly endpoint: "authorize"; readonly kind: "no_issuer" | "no_state" | "wrong_state" }
+  /** It has another `iss`: `https://issuer.test`, when left out. */
+  | { readonly endpoint: "authorize"; readonly kind: "wrong_issuer"; readonly issuer?: string | undefined }
 );
 
 interface Waiting {
@@ -43,8 +47,8 @@ export class AuthorizationFaults {
     this.#waiting = [];
   }
 
-  take(endpoint: AuthorizationEndpoint): AuthorizationServerFault | undefined {
-    const met = this.#waiting.find(({ fault }) => fault.endpoint === endpoint);
+  take(endpoint: AuthorizationEndpoint, path = ""): AuthorizationServerFault | undefined {
+    const met = this.#waiting.find(({ fault }) => fault.endpoint === endpoint && (fault.path ?? path) === path);
     if (met === undefined) return undefined;
     met.left -= 1;
     if (met.left < 1) this.#waiting = this.#waiting.filter((waiting) => waiting !== met);

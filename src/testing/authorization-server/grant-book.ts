@@ -15,6 +15,8 @@ export interface IssuedToken extends Consented {
   readonly kind: "access" | "refresh";
   /** Shared by all tokens that one consent led to. */
   readonly grantId: string;
+  /** Of the key that its sender must prove to have; `undefined` for a bearer. Source: RFC 9449. */
+  readonly thumbprint: string | undefined;
   /** Unix time in milliseconds. */
   readonly issuedAtMs: number;
   /** Unix time in milliseconds; `undefined` for one that does not expire. */
@@ -27,13 +29,32 @@ export interface IssuedToken extends Consented {
 export interface CodeRequest extends Consented {
   readonly redirectUri: string;
   readonly codeChallenge: string;
+  /** Of the key that the tokens will be bound to, where the client said so. Source: RFC 9449, Authorization Code Binding. */
+  readonly thumbprint?: string | undefined;
+}
+
+/** How a client proves that a code or a refresh token is its own. */
+export interface GrantProof {
+  readonly clientId: string;
+  /** Of the key that signed the proof that came with the request. */
+  readonly thumbprint?: string | undefined;
+  /** Whether refresh tokens are bound to that key as well, as those of public clients are. Source: RFC 9449. */
+  readonly bindsRefreshTokens?: boolean | undefined;
+}
+
+/** What tokens of one grant are bound to. */
+interface Binding {
+  readonly grantId: string;
+  readonly thumbprint: string | undefined;
+  readonly bindsRefreshTokens?: boolean | undefined;
 }
 
 export interface GrantBookOptions {
   readonly random: (size: number) => Uint8Array;
   readonly codeLifetimeMs: number;
   readonly accessTokenLifetimeMs: number;
-  readonly issuesRefreshTokens: boolean;
+  /** `"offline_access"`: only for a consent with that scope. */
+  readonly issuesRefreshTokens: boolean | "offline_access";
   readonly rotatesRefreshTokens: boolean;
 }
 
@@ -54,11 +75,16 @@ interface IssuedCode extends CodeRequest {
  * every token of that consent is revoked. Source: OAuth 2.1, Authorization Code and Refresh Token Protection.
  */
 export class GrantBook {
-  readonly #options: GrantBookOptions;
+  #options: GrantBookOptions;
   readonly #codes = new Map<string, IssuedCode>();
   readonly #tokens = new Map<string, IssuedToken>();
 
   constructor(options: GrantBookOptions) {
+    this.#options = options;
+  }
+
+  /** What counts for tokens from now on. */
+  configure(options: GrantBookOptions): void {
     this.#options = options;
   }
 
@@ -78,7 +104,7 @@ export class GrantBook {
   /** Tokens for a code, or why there are none. */
   redeem(
     code: string,
-    proof: { readonly clientId: string; readonly redirectUri: string | null; readonly codeVerifier: string | null },
+    proof: GrantProof & { readonly redirectUri: string | null; readonly codeVerifier: string | null },
     nowMs: number,
   ): IssuedPair | string {
     const known = this.#codes.get(code);
@@ -94,30 +120,48 @@ export class GrantBook {
     if (proof.codeVerifier === null || challengeOf(proof.codeVerifier) !== known.codeChallenge) {
       return "code_verifier does not fit";
     }
-    return this.#issue(known, known.grantId, nowMs, true);
+    const { grantId, thumbprint } = known;
+    if (thumbprint !== undefined && thumbprint !== proof.thumbprint) return "the code is bound to another key";
+    return this.#issue(known, { ...proof, grantId, thumbprint: proof.thumbprint }, nowMs, true);
+  }
+
+  /** An access token that no code led to, and no refresh token. */
+  grant(consented: Consented, thumbprint: string | undefined, nowMs: number): IssuedPair {
+    return this.#issue(consented, { grantId: this.#secret("grant"), thumbprint }, nowMs, false);
   }
 
   /** New tokens for a refresh token, or why there are none. `scopes` may only shrink what was consented to. */
-  refresh(token: string, clientId: string, scopes: readonly string[] | undefined, nowMs: number): IssuedPair | string {
+  refresh(token: string, proof: GrantProof, scopes: readonly string[] | undefined, nowMs: number): IssuedPair | string {
     const known = this.#tokens.get(token);
     if (known?.kind !== "refresh") return "the refresh token is unknown";
-    if (known.clientId !== clientId) return "the refresh token belongs to another client";
+    if (known.clientId !== proof.clientId) return "the refresh token belongs to another client";
+    if (known.thumbprint !== undefined && known.thumbprint !== proof.thumbprint) {
+      return "the refresh token is bound to another key";
+    }
     if (known.state === "used") {
       this.revokeGrant(known.grantId);
       return "the refresh token was used before";
     }
     if (known.state === "revoked") return "the refresh token was revoked";
+    if (known.expiresAtMs !== undefined && known.expiresAtMs <= nowMs) return "the refresh token is too old";
     if (scopes?.some((scope) => !known.scopes.includes(scope)) === true) return "the scope is larger";
     const rotates = this.#options.rotatesRefreshTokens;
     if (rotates) this.#tokens.set(token, { ...known, state: "used" });
-    return this.#issue(known, known.grantId, nowMs, rotates, scopes);
+    const { grantId } = known;
+    return this.#issue(known, { ...proof, grantId, thumbprint: proof.thumbprint }, nowMs, rotates, scopes);
   }
 
-  /** Whether a resource server would take this access token now. */
-  isValid(token: string, nowMs: number): boolean {
+  /** The access token, where a resource server would take it now. */
+  findValid(token: string, nowMs: number): IssuedToken | undefined {
     const known = this.#tokens.get(token);
-    if (known?.kind !== "access" || known.state !== "active") return false;
-    return known.expiresAtMs === undefined || known.expiresAtMs > nowMs;
+    if (known?.kind !== "access" || known.state !== "active") return undefined;
+    return known.expiresAtMs === undefined || known.expiresAtMs > nowMs ? known : undefined;
+  }
+
+  /** Ends a token's time. Unknown ones are no error. */
+  expire(token: string, nowMs: number): void {
+    const known = this.#tokens.get(token);
+    if (known !== undefined) this.#tokens.set(token, { ...known, expiresAtMs: nowMs });
   }
 
   /** Revokes one access token, or with a refresh token all of its consent. Unknown ones are no error. */
@@ -138,21 +182,22 @@ export class GrantBook {
   /** `scopes` are the access token's; a refresh token keeps all that was consented to. Source: OAuth 2.1, Refreshing. */
   #issue(
     consented: Consented,
-    grantId: string,
+    binding: Binding,
     nowMs: number,
     withRefresh: boolean,
     scopes: readonly string[] = consented.scopes,
   ): IssuedPair {
     const { accessTokenLifetimeMs, issuesRefreshTokens } = this.#options;
-    const access = this.#token("access", { ...consented, scopes }, grantId, nowMs, nowMs + accessTokenLifetimeMs);
-    if (!withRefresh || !issuesRefreshTokens) return { access, refresh: undefined };
-    return { access, refresh: this.#token("refresh", consented, grantId, nowMs, undefined) };
+    const access = this.#token("access", { ...consented, scopes }, binding, nowMs, nowMs + accessTokenLifetimeMs);
+    if (!withRefresh || !grantsRefresh(issuesRefreshTokens, consented.scopes)) return { access, refresh: undefined };
+    const thumbprint = binding.bindsRefreshTokens === true ? binding.thumbprint : undefined;
+    return { access, refresh: this.#token("refresh", consented, { ...binding, thumbprint }, nowMs, undefined) };
   }
 
   #token(
     kind: IssuedToken["kind"],
     { clientId, resources, scopes, subject }: Consented,
-    grantId: string,
+    { grantId, thumbprint }: Binding,
     issuedAtMs: number,
     expiresAtMs: number | undefined,
   ): IssuedToken {
@@ -164,6 +209,7 @@ export class GrantBook {
       scopes,
       resources,
       grantId,
+      thumbprint,
       issuedAtMs,
       expiresAtMs: expiresAtMs === Infinity ? undefined : expiresAtMs,
       state: "active",
@@ -175,6 +221,10 @@ export class GrantBook {
   #secret(what: string): string {
     return `${what}-${Buffer.from(this.#options.random(24)).toString("base64url")}`;
   }
+}
+
+function grantsRefresh(option: GrantBookOptions["issuesRefreshTokens"], scopes: readonly string[]): boolean {
+  return option === "offline_access" ? scopes.includes("offline_access") : option;
 }
 
 /** The challenge of method S256. Source: RFC 7636, Client Creates the Code Challenge. */

@@ -1,7 +1,7 @@
-/** An answer in JSON. `body` is `undefined` for one without a body. */
+/** An answer in JSON. `body` is `undefined` for one without a body; a text is sent as it is, JSON or not. */
 export interface JsonAnswer {
   readonly status: number;
-  readonly body: object | undefined;
+  readonly body: object | string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 

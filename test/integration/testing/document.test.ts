@@ -16,8 +16,9 @@ describe("docs/testing.md", () => {
     [1, "cut\n"],
     [2, /^http:\/\/127\.0\.0\.1:\d+\/mcp 0\n$/],
     [3, "true 2\nfalse\n"],
+    [4, '401 Bearer error="invalid_token" 1\n'],
   ])("example %i does what it says", async (index, output) => {
-    expect(examples).toHaveLength(4);
+    expect(examples).toHaveLength(5);
     const args = ["--input-type=module", "--eval", examples[index] ?? ""];
     const { stdout, stderr } = await execute(process.execPath, args, { cwd: ROOT });
     expect(stdout).toMatch(output);

@@ -2,10 +2,11 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isRemoteConnectorError } from "../../../src/errors.js";
 import { answerUri, readAuthorization } from "../../../src/testing/authorization-server/authorization-request.js";
+import { authenticateClient as authenticate } from "../../../src/testing/authorization-server/client-authentication.js";
 import {
   allowsRedirect,
-  authenticateClient,
   type AuthorizationClient,
+  CLIENT_AUTHENTICATIONS,
 } from "../../../src/testing/authorization-server/client.js";
 import { AuthorizationFaults } from "../../../src/testing/authorization-server/fault.js";
 import { GrantBook, type GrantBookOptions } from "../../../src/testing/authorization-server/grant-book.js";
@@ -22,6 +23,8 @@ const basic = (clientId: string, secret: string): { authorization: string } => {
   return { authorization: `Basic ${Buffer.from(`${encode(clientId)}:${encode(secret)}`).toString("base64")}` };
 };
 
+const context = { clients, methods: CLIENT_AUTHENTICATIONS, issuer: "https://as.test", nowMs: 0 };
+
 describe("authenticateClient", () => {
   it.each([
     ["Basic", basic("a", "s:e c+t"), {}, "client_secret_basic"],
@@ -29,7 +32,7 @@ describe("authenticateClient", () => {
     ["nothing, for a public client", {}, { client_id: "b" }, "none"],
     ["the one way that is accepted", {}, { client_id: "c", client_secret: "s:e c+t" }, "client_secret_post"],
   ])("takes a client that proves itself by %s", (_what, headers, form, by) => {
-    expect(authenticateClient(headers, new URLSearchParams(form), clients)).toMatchObject({ kind: "known", by });
+    expect(authenticate(headers, new URLSearchParams(form), context)).toMatchObject({ kind: "known", by });
   });
 
   it.each([
@@ -41,7 +44,7 @@ describe("authenticateClient", () => {
     ["no client", {}, {}],
     ["Basic without a colon", { authorization: `Basic ${Buffer.from("a").toString("base64")}` }, {}],
   ])("refuses %s", (_what, headers, form) => {
-    expect(authenticateClient(headers, new URLSearchParams(form), clients).kind).toBe("refused");
+    expect(authenticate(headers, new URLSearchParams(form), context).kind).not.toBe("known");
   });
 });
 
@@ -174,31 +177,36 @@ describe("GrantBook", () => {
   it("a refresh may shrink the scope, not widen it", () => {
     const book = bookOf({ rotatesRefreshTokens: false });
     const { refresh } = consent(book);
-    expect(book.refresh(refresh, "a", ["read"], 0)).toMatchObject({ access: { scopes: ["read"] }, refresh: undefined });
-    expect(book.refresh(refresh, "a", ["read", "admin"], 0)).toBeTypeOf("string");
-    expect(book.refresh(refresh, "b", undefined, 0)).toBeTypeOf("string");
-    expect(book.refresh(refresh, "a", undefined, 0)).toMatchObject({ access: { scopes: ["read", "write"] } });
+    expect(book.refresh(refresh, { clientId: "a" }, ["read"], 0)).toMatchObject({
+      access: { scopes: ["read"] },
+      refresh: undefined,
+    });
+    expect(book.refresh(refresh, { clientId: "a" }, ["read", "admin"], 0)).toBeTypeOf("string");
+    expect(book.refresh(refresh, { clientId: "b" }, undefined, 0)).toBeTypeOf("string");
+    expect(book.refresh(refresh, { clientId: "a" }, undefined, 0)).toMatchObject({
+      access: { scopes: ["read", "write"] },
+    });
   });
 
   it("a refresh for less leaves the new refresh token what was consented to", () => {
     const book = bookOf();
-    const less = book.refresh(consent(book).refresh, "a", ["read"], 0);
+    const less = book.refresh(consent(book).refresh, { clientId: "a" }, ["read"], 0);
     if (typeof less === "string") throw new Error(less);
     expect([less.access.scopes, less.refresh?.scopes]).toEqual([["read"], ["read", "write"]]);
-    const again = book.refresh(less.refresh?.token ?? "", "a", undefined, 0);
+    const again = book.refresh(less.refresh?.token ?? "", { clientId: "a" }, undefined, 0);
     expect(again).toMatchObject({ access: { scopes: ["read", "write"] } });
   });
 
   it("an access token lasts as long as was said", () => {
     const book = bookOf();
     const { access, refresh } = consent(book);
-    expect([book.isValid(access, 999), book.isValid(access, 1_000), book.isValid(refresh, 0)]).toEqual([
-      true,
-      false,
-      false,
-    ]);
+    expect([
+      book.findValid(access, 999) !== undefined,
+      book.findValid(access, 1_000) !== undefined,
+      book.findValid(refresh, 0) !== undefined,
+    ]).toEqual([true, false, false]);
     const lasting = bookOf({ accessTokenLifetimeMs: Infinity });
-    expect(lasting.isValid(consent(lasting).access, 1e15)).toBe(true);
+    expect(lasting.findValid(consent(lasting).access, 1e15)?.kind).toBe("access");
   });
 
   it("whatever is done in whatever order: one refresh token of a consent works, and none once an old one came again", () => {
@@ -216,14 +224,14 @@ describe("GrantBook", () => {
           } else {
             const token = (each === "newest" ? chain.at(-1) : chain[0]) ?? "";
             const isReplay = each === "oldest" && chain.length > 1;
-            const pair = book.refresh(token, "a", undefined, 0);
+            const pair = book.refresh(token, { clientId: "a" }, undefined, 0);
             expect(typeof pair === "string").toBe(isOver || isReplay);
             if (isReplay) isOver = true;
             if (typeof pair !== "string") chain.push(pair.refresh?.token ?? "");
           }
           const [, ...own] = book.tokens.filter(({ kind, token }) => kind === "refresh" && token !== "");
           expect(own.filter(({ state }) => state === "active")).toHaveLength(isOver ? 0 : 1);
-          expect(book.isValid(other.access, 0)).toBe(true);
+          expect(book.findValid(other.access, 0) !== undefined).toBe(true);
         }
       }),
       { seed: 24, numRuns: 300 },
