@@ -1,0 +1,120 @@
+import type { AuthorizationServer, ServerMetadata } from "../authorization-server.js";
+import { chooseIssuer, discoverResource, discoverServer } from "../discovery/index.js";
+import type { GrantRecord } from "../grant-record.js";
+import type { OAuthConfig } from "../oauth-config.js";
+import type { AuthorizationChallenge, ProtectedResource } from "../protected-resource.js";
+import type { OAuthRequester } from "../requester.js";
+import { createRequester, resolveRequester } from "../requests/index.js";
+
+/** What discovery led to. */
+export interface Discovered {
+  readonly resource: ProtectedResource;
+  readonly server: AuthorizationServer;
+}
+
+/** What was found may be used again for so long by whoever only wants to say who would be asked, and by grants without a person. */
+const FOUND_MAX_AGE_MS = 60_000;
+
+/** A resource of which nothing but its authorization server matters. */
+const UNKNOWN = { resource: undefined, scopesSupported: undefined, needsDpop: false } as const;
+
+type Requester = ReturnType<typeof createRequester>;
+
+/** What is published of one MCP endpoint's authorization, and the requester for it. */
+export class EndpointDiscovery {
+  readonly endpoint: URL;
+  readonly #config: OAuthConfig;
+  readonly #signal: AbortSignal;
+  #requester: Promise<Requester> | undefined;
+  #looking: Promise<ProtectedResource> | undefined;
+  #found: { readonly at: number; readonly discovered: Discovered } | undefined;
+  /** The challenge that named a place for the metadata last: who signs in without one goes by it. */
+  #challenge: AuthorizationChallenge | undefined;
+
+  constructor(endpoint: string, config: OAuthConfig, signal: AbortSignal) {
+    this.endpoint = new URL(endpoint);
+    this.#config = config;
+    this.#signal = signal;
+  }
+
+  /** The one way out for everything of this endpoint. Rejects with `invalid_options`. */
+  requester(): Promise<OAuthRequester> {
+    this.#requester ??= resolveRequester(this.endpoint, this.#config.transport, this.#config.clock)
+      .then(createRequester)
+      .catch((error: unknown) => {
+        this.#requester = undefined;
+        throw error;
+      });
+    return this.#requester;
+  }
+
+  /** The resource's metadata as they are now; whoever asks while they are read gets the same. Rejects as discovery does. */
+  look(challenge: AuthorizationChallenge): Promise<ProtectedResource> {
+    if (challenge.resourceMetadata.length > 0) this.#challenge = challenge;
+    this.#looking ??= this.#readResource().finally(() => (this.#looking = undefined));
+    return this.#looking;
+  }
+
+  /**
+   * The resource, and the authorization server to go to: that of the tokens that are there, if the resource still names it. Read anew,
+   * unless `cached` says that what was read a moment ago will do. Rejects as discovery does.
+   */
+  async discover(
+    challenge: AuthorizationChallenge,
+    record: GrantRecord | undefined,
+    { cached }: { readonly cached: boolean },
+  ): Promise<Discovered> {
+    if (challenge.resourceMetadata.length > 0) this.#challenge = challenge;
+    const { clock, identity } = this.#config;
+    const known = this.#found;
+    if (cached && known !== undefined && clock.now() - known.at < FOUND_MAX_AGE_MS) return known.discovered;
+    const resource = await this.look(challenge);
+    const issuer = chooseIssuer(resource, {
+      withTokens: record === undefined ? [] : [record.issuer],
+      preRegistered: identity.preRegistered.flatMap((client) => client.issuer ?? []),
+    });
+    const server = await discoverServer(await this.requester(), issuer, resource, this.#signal);
+    const discovered = { resource, server };
+    this.#found = { at: clock.now(), discovered };
+    return discovered;
+  }
+
+  /** The metadata of an issuer that tokens came from, whatever the resource says now. Rejects as discovery does. */
+  async serverOf(issuer: string): Promise<ServerMetadata> {
+    const known = this.#found?.discovered.server.metadata;
+    if (known?.issuer === issuer) return known;
+    const resource = { ...UNKNOWN, source: this.endpoint.href, authorizationServers: [issuer] };
+    return (await discoverServer(await this.requester(), issuer, resource, this.#signal)).metadata;
+  }
+
+  /** Closes the connections. */
+  async close(): Promise<void> {
+    await this.#requester?.then((requester) => requester.close()).catch(() => undefined);
+  }
+
+  async #readResource(): Promise<ProtectedResource> {
+    const resource = await discoverResource(await this.requester(), this.endpoint, this.#challenge, this.#signal);
+    const found = this.#found?.discovered.server.metadata.issuer;
+    if (found !== undefined && !stillNames(resource, found)) this.#found = undefined;
+    return resource;
+  }
+}
+
+/**
+ * Whether a resource still names the issuer of a token. One that publishes nothing now says nothing against it: its server may have been
+ * one of 2025-03-26 all along, or be about to come back. Pure.
+ */
+export function stillNames({ authorizationServers, source }: ProtectedResource, issuer: string): boolean {
+  return source === undefined || authorizationServers.includes(issuer);
+}
+
+/** What is sent as `resource`: what was published, character by character, or else the endpoint itself; `undefined`: nothing. Pure. */
+export function resourceToSend(
+  endpoint: URL,
+  { resource }: ProtectedResource,
+  sendsResource: boolean,
+): string | undefined {
+  if (!sendsResource) return undefined;
+  if (resource !== undefined) return resource;
+  return endpoint.pathname === "/" && endpoint.search === "" ? endpoint.origin : endpoint.href;
+}
