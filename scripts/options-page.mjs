@@ -51,7 +51,7 @@ export function optionsPage(read) {
   return `${[
     "# Options",
     "<!-- Generated from the docstrings of the options by `npm run docs`. Edit those. -->",
-    "What `ModernStreamableHTTPClient`, `ModernStdioClient`, the legacy clients and their calls can be told. A name that is not here is refused with `invalid_options`, which says what was probably meant. Durations are in milliseconds, sizes in bytes; `Infinity` is no limit.",
+    "What `ModernStreamableHTTPClient`, `ModernStdioClient`, the legacy clients, their calls and `createOAuth` can be told. A name that is not here is refused with `invalid_options`, which says what was probably meant. Durations are in milliseconds, sizes in bytes; `Infinity` is no limit.",
     ...TABLES.map(([name, path]) => tableOf(name, path, read(path), names)),
   ].join("\n\n")}\n`;
 }
@@ -61,10 +61,7 @@ function tableOf(name, path, source, names) {
   const exported = program.body.find((node) => node.declaration?.id?.name === name);
   if (exported === undefined) throw new Error(`${path} exports no ${name}`);
   const { extends: bases, body } = exported.declaration;
-  const inherited = bases.map(({ expression }) => `\`${expression.name}\``);
-  for (const base of bases) {
-    if (!names.has(base.expression.name)) throw new Error(`${base.expression.name} is on no table`);
-  }
+  const inherited = bases.map(inheritedFrom);
   const rows = body.body.map((member) => {
     const isNeeded = member.optional ? "" : " (required)";
     return [`\`${member.key.name}\`${isNeeded}`, typeOf(member), docAbove(member.start)];
@@ -77,6 +74,16 @@ function tableOf(name, path, source, names) {
   ]
     .filter((part) => part !== "")
     .join("\n\n");
+
+  /** A table that all options are of, or some of one: `Pick<Table, "option" | …>`. */
+  function inheritedFrom({ expression, typeArguments }) {
+    const [table, picked] = expression.name === "Pick" ? (typeArguments?.params ?? []) : [];
+    const base = table === undefined ? expression.name : table.typeName.name;
+    if (!names.has(base)) throw new Error(`${base} is on no table`);
+    if (picked === undefined) return `\`${base}\``;
+    const members = (picked.type === "TSUnionType" ? picked.types : [picked]).map(({ literal }) => literal.value);
+    return `\`${base}\`, but only ${members.map((member) => `\`${member}\``).join(", ")}`;
+  }
 
   function typeOf({ typeAnnotation }) {
     const { start, end } = typeAnnotation.typeAnnotation;
