@@ -165,19 +165,28 @@ function httpFactories(options: ConnectHttpOptions): EraFactories & Pick<Connect
   checkEraOptions(legacy, LEGACY_HTTP);
   const { shared, common } = split(rest);
   const { clientInfo, handlers, onDiagnostic, wallNow, lifecycleTimeoutMs, authorizationContext = "" } = shared;
-  const { random, maxReadRetries, ...ofBothTransports } = common;
+  const { random, maxReadRetries, authorize, ...ofBothTransports } = common;
   const { href, origin } = parseEndpoint(options.endpoint, { allowInsecureHttp: options.allowInsecureHttp ?? false });
   return {
     over: "http",
     origin,
     memoryKey: eraKey(["http", href, authorizationContext]),
-    openModern: () =>
-      new ModernStreamableHTTPClient({ ...common, ...modern, clientInfo, handlers, onDiagnostic, wallNow }),
-    openLegacy: ({ revisions, signal, onNotification }) =>
+    openModern: (opening) =>
+      new ModernStreamableHTTPClient({
+        ...common,
+        ...modern,
+        authorize: opening === undefined ? authorize : opening.authorizerOf(authorize),
+        clientInfo,
+        handlers,
+        onDiagnostic,
+        wallNow,
+      }),
+    openLegacy: ({ revisions, signal, onNotification, opening }) =>
       openLegacyHttp({
         transport,
         common: {
           ...ofBothTransports,
+          authorize: opening.authorizerOf(authorize),
           clientInfo,
           handlers,
           relay,

@@ -11,6 +11,7 @@ import type { ConnectConfig } from "./connect-options.js";
 import { judgeFailure } from "./doubts-era.js";
 import type { OpenLegacy } from "./era-factories.js";
 import type { EraRecord } from "./era-memory.js";
+import type { OpeningOperation } from "./opening-operation.js";
 import { withCause } from "./with-cause.js";
 
 /** The client of the era that the server is of. */
@@ -25,6 +26,8 @@ export interface EraSearch {
   readonly signal: AbortSignal;
   /** Where notifications of a legacy server go. */
   readonly onNotification: (notification: Notification) => unknown;
+  /** What it is for those who authorize its requests. */
+  readonly opening: OpeningOperation;
 }
 
 /**
@@ -37,7 +40,7 @@ export async function findEra(config: ConnectConfig, search: EraSearch): Promise
   const legacy = config.accepts.filter(isLegacyRevision);
   if (!config.accepts.some(isModernRevision)) return openLegacy(config, search, legacy);
   const record = legacy.length === 0 ? undefined : await recall(config, search.signal);
-  if (record?.era === "modern") return { era: "modern", client: config.openModern(), isProven: false };
+  if (record?.era === "modern") return { era: "modern", client: config.openModern(search.opening), isProven: false };
   const prefersLegacy = isLegacyRevision(config.accepts[0]);
   if (record?.era !== "legacy" && !prefersLegacy) return probe(config, search);
   try {
@@ -55,7 +58,7 @@ export async function findEra(config: ConnectConfig, search: EraSearch): Promise
 
 /** Asks the server with `server/discover` whether it is modern; `undefined` when it isn't, or when that can't be known. */
 export async function probeModern(config: ConnectConfig, search: EraSearch): Promise<FoundEra | undefined> {
-  const client = config.openModern();
+  const client = config.openModern(search.opening);
   try {
     await discover(client, config, search);
     remember(config, "modern");
@@ -68,7 +71,7 @@ export async function probeModern(config: ConnectConfig, search: EraSearch): Pro
 
 /** Asks the server with `server/discover`, and goes on as its answer says. */
 export async function probe(config: ConnectConfig, search: EraSearch): Promise<FoundEra> {
-  const client = config.openModern();
+  const client = config.openModern(search.opening);
   let failure: unknown;
   try {
     await discover(client, config, search);
@@ -134,11 +137,11 @@ function unlessAborted<T>(signal: AbortSignal, value: T | PromiseLike<T>): Promi
 
 async function openLegacy(
   { openLegacy: open }: ConnectConfig,
-  { signal, onNotification }: EraSearch,
+  { signal, onNotification, opening }: EraSearch,
   revisions: readonly LegacyRevision[],
   isOld = false,
 ): Promise<FoundEra> {
-  return { era: "legacy", isOld, ...(await open({ revisions, signal, onNotification })) };
+  return { era: "legacy", isOld, ...(await open({ revisions, signal, onNotification, opening })) };
 }
 
 /** Whether a failed handshake shows that the server is not of the era that was remembered. */

@@ -3,6 +3,7 @@ import type { Notification } from "../protocol/index.js";
 import type { ConnectConfig } from "./connect-options.js";
 import type { EraSearch } from "./find-era.js";
 import type { NotificationFan } from "./notification-fan.js";
+import { OpeningOperation } from "./opening-operation.js";
 
 /** The one deadline of everything that it takes to find an era and to open a client, joined with the caller's signal. */
 export class Search implements EraSearch {
@@ -10,6 +11,7 @@ export class Search implements EraSearch {
   readonly #over = new AbortController();
   readonly #cancelTimer: (() => void) | undefined;
   readonly signal: AbortSignal;
+  readonly opening = new OpeningOperation();
 
   constructor(config: ConnectConfig, fan: NotificationFan, signal: AbortSignal | undefined) {
     const { clock, lifecycleTimeoutMs } = config;
@@ -24,6 +26,7 @@ export class Search implements EraSearch {
 
   /** Ends the watch: nothing of it is left on the signal or in a timer. */
   end(): void {
+    this.opening.end();
     this.#cancelTimer?.();
   }
 }

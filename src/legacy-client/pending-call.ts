@@ -78,7 +78,8 @@ export class PendingCall<T> implements OpenCall, LifetimeOwner {
   readonly #startedAt: number;
   readonly #told: ExchangeTelemetry | undefined;
   #lifetime: Lifetime | undefined;
-  #handedOver = false;
+  /** How far it got, while no answer is known. */
+  #reached: Delivery = "not_sent";
   #settled = false;
   #messages = 0;
 
@@ -112,10 +113,22 @@ export class PendingCall<T> implements OpenCall, LifetimeOwner {
 
   take(): string | undefined {
     if (this.#settled || !this.#isAdmitted()) return undefined;
-    this.#handedOver = true;
+    this.#reached = "unknown";
     this.#host.onSending(this);
     this.#lifetime?.established();
     return this.line;
+  }
+
+  /** It was refused before it could run, and may be made again: until {@link takeUp} nothing is waited for of the peer. */
+  putOff(): void {
+    this.#reached = "answered";
+    this.#lifetime?.waiting();
+  }
+
+  /** It is about to be taken again. */
+  takeUp(): void {
+    this.#reached = "not_sent";
+    this.#lifetime?.connecting();
   }
 
   failed(cause: Error): void {
@@ -134,13 +147,13 @@ export class PendingCall<T> implements OpenCall, LifetimeOwner {
   onAbort(reason: unknown): void {
     this.#cancelRequest();
     if (!this.#end()) return;
-    this.#told?.end(resultOfAbort(this.#delivery()));
-    this.#settlement.abort(reason, this.#delivery());
+    this.#told?.end(resultOfAbort(this.#reached));
+    this.#settlement.abort(reason, this.#reached);
   }
 
   touch(): void {
     // While it waits to be written it is the server's reading that is waited for.
-    if (this.#handedOver) this.#lifetime?.touch();
+    if (this.#isRunning) this.#lifetime?.touch();
   }
 
   hold(): void {
@@ -175,7 +188,7 @@ export class PendingCall<T> implements OpenCall, LifetimeOwner {
   }
 
   onNotification(notification: Notification): void {
-    if (this.#handedOver) this.#listeners.notification(notification);
+    if (this.#isRunning) this.#listeners.notification(notification);
   }
 
   fail<C extends ErrorCode>(code: C, message: string, details: ErrorDetails[C], cause?: unknown): void {
@@ -183,7 +196,7 @@ export class PendingCall<T> implements OpenCall, LifetimeOwner {
   }
 
   failWith(error: RemoteConnectorError): void {
-    if (this.#end()) this.#reject(error, this.#delivery());
+    if (this.#end()) this.#reject(error, this.#reached);
   }
 
   refuse(error: RemoteConnectorError): void {
@@ -204,7 +217,7 @@ export class PendingCall<T> implements OpenCall, LifetimeOwner {
   }
 
   #cancelRequest(): void {
-    if (!this.#settled && this.#handedOver && this.#spec.cancellable) this.#host.cancelRequest(this.id);
+    if (!this.#settled && this.#isRunning && this.#spec.cancellable) this.#host.cancelRequest(this.id);
   }
 
   #reject(error: RemoteConnectorError, delivery: Delivery): void {
@@ -213,13 +226,14 @@ export class PendingCall<T> implements OpenCall, LifetimeOwner {
     this.#settlement.fail(seen);
   }
 
-  #delivery(): Delivery {
-    return this.#handedOver ? "unknown" : "not_sent";
+  /** It was handed over, and no answer is known. */
+  get #isRunning(): boolean {
+    return this.#reached === "unknown";
   }
 
   #evidence(): DeliveryEvidence {
     return {
-      handedOver: this.#handedOver,
+      handedOver: this.#reached !== "not_sent",
       headersSeen: false,
       messages: this.#messages,
       elapsedMs: Math.round(this.#host.now() - this.#startedAt),

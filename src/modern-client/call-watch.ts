@@ -42,8 +42,10 @@ export interface WatchScope {
   readonly waits: OpenWaits;
 }
 
-/** The total deadline and the signal of one call, through all its attempts and what it waits for between them. */
+/** One call through all its attempts and what it waits for between them: its total deadline, its signal, and what its requests have in common. */
 export class CallWatch {
+  /** What its requests are made for, as far as who authorizes them is concerned. */
+  readonly purpose: object = {};
   readonly deadlines: Deadlines;
   readonly signal: AbortSignal | undefined;
   readonly #clock: Clock;

@@ -13,6 +13,8 @@ export interface ChannelMessage {
   readonly limits: LifetimeLimits;
   /** The owner's last word before the first byte is written: a reason refuses. Synchronous. */
   readonly admit: (() => string | undefined) | undefined;
+  /** The same object in all messages of one call, where there is one who authorizes them. */
+  readonly purpose?: object | undefined;
 }
 
 export interface ChannelRequest extends ChannelMessage {

@@ -154,10 +154,11 @@ class PostedRequest extends Posted<ChannelRequest, RequestOwner> {
   }
 
   start(endpoint: HttpEndpoint, headers: string[]): this {
-    const { method, body, attempt, limits, admit, maxRedirects } = this.message;
+    const { method, body, attempt, limits, admit, maxRedirects, purpose } = this.message;
     const call = {
       method: "POST",
       operation: method,
+      purpose,
       headers,
       body,
       acceptsStream: true,
@@ -197,10 +198,11 @@ class PostedRequest extends Posted<ChannelRequest, RequestOwner> {
 /** A notification: any success will do, and what its body says is of no interest. Source: 2026-07-28, Streamable HTTP. */
 class PostedNotice extends Posted<ChannelMessage, NoticeOwner> {
   start(endpoint: HttpEndpoint, headers: string[]): this {
-    const { method, body, attempt, limits, admit } = this.message;
+    const { method, body, attempt, limits, admit, purpose } = this.message;
     const call = {
       method: "POST",
       operation: method,
+      purpose,
       headers,
       body,
       acceptsStream: false,

@@ -184,6 +184,7 @@ export class ModernCall<T> implements RequestOwner {
         admit: options.admit,
         // Following one sends it again.
         maxRedirects: options.repeats === "never" ? 0 : undefined,
+        purpose: this.#watch.purpose,
       };
       const exchange = channel.begin(message, toldOwner(this, told));
       // What fails while it begins can have begun the next one.

@@ -51,9 +51,10 @@ export class ModernNotice implements NoticeOwner {
     const attempt = (this.#attempt += 1);
     const told = this.#telemetry?.begin({ ...UNNAMED, method, attempt });
     this.#told = told;
+    const { purpose } = this.#watch;
     const limits = { ...this.#watch.deadlines, totalTimeoutMs: this.#watch.timeLeft(), signal };
     try {
-      const exchange = this.#context.channel.notify({ method, body, attempt, limits, admit }, this);
+      const exchange = this.#context.channel.notify({ method, body, attempt, limits, admit, purpose }, this);
       // What fails while it begins can have begun the next one.
       if (attempt === this.#attempt) this.#exchange = exchange;
     } catch (error) {

@@ -9,6 +9,7 @@ import {
   AccountAuthorizer,
   accountOf,
   demandSignIn,
+  finishSignIn,
   NO_CHALLENGE,
   normalEndpoint,
   parseGrant,
@@ -38,12 +39,18 @@ export function createOAuth(options: OAuthOptions): OAuth {
     async startSignIn(endpoint, redirectUri, signInOptions = {}) {
       const { account, scopes, signal } = resolveSignIn(signInOptions);
       if (config.grant !== undefined) refuseOption("grant", "needs no person to sign in");
-      return startSignIn(book.get(endpoint, account), redirectUri, scopes, signal);
+      signal?.throwIfAborted();
+      return startSignIn(book, book.get(endpoint, account), redirectUri, scopes, signal);
     },
+    finishSignIn: (callbackUrl) => finishSignIn(book, callbackUrl),
     async signOut(endpoint, accountOptions = {}) {
       const { account, signal } = resolveAccount(accountOptions);
       signal?.throwIfAborted();
-      return waitFor(book.get(endpoint, account).signOut(), signal);
+      const session = book.get(endpoint, account);
+      return waitFor(
+        session.during(() => session.signOut()),
+        signal,
+      );
     },
     async accounts(endpoint) {
       const href = normalEndpoint(endpoint);
@@ -62,13 +69,16 @@ async function signIn(
   const { account, scopes, signal } = resolveSignIn(options);
   const session = book.get(endpoint, account);
   const wish = { challenge: NO_CHALLENGE, scopes };
-  if (config.grant === undefined && config.openUrl === false) {
-    throw await demandSignIn("no_token", wish, session, signal);
-  }
-  const cause = { ...wish, refusedToken: undefined, isExplicit: true };
-  const { record } = await session.authorization.obtain(cause, signal);
-  session.forgive();
-  return signedInAccount(record, account);
+  signal?.throwIfAborted();
+  return session.during(async () => {
+    if (config.grant === undefined && config.openUrl === false) {
+      throw await demandSignIn("no_token", wish, session, book.pending, signal);
+    }
+    const cause = { ...wish, refusedToken: undefined, isExplicit: true };
+    const { grant } = await session.authorization.obtain(cause, signal);
+    session.forgive();
+    return signedInAccount(grant.record, account);
+  });
 }
 
 function resolveSignIn({ scopes = [], ...rest }: SignInOptions): {

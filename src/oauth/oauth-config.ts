@@ -18,6 +18,8 @@ export interface OAuthConfig {
   readonly store: OAuthStore;
   /** Read once more for each endpoint, which decides about the addresses that are allowed. */
   readonly transport: OAuthTransportOptions;
+  /** For one request. */
+  readonly requestTimeoutMs: number;
   /** Longer than one request to an authorization server takes. */
   readonly leaseMs: number;
   /** Never throws. */

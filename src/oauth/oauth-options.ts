@@ -36,17 +36,32 @@ export type ServiceGrant =
       /** The client's id at the identity provider, and its secret there. */
       readonly clientId?: string | undefined;
       readonly clientSecret?: string | undefined;
+      /** How the secret is shown there. Default `client_secret_post`, in the body. */
+      readonly authMethod?: "client_secret_basic" | "client_secret_post" | undefined;
       /** The person's ID token at the identity provider, asked for anew each time. */
       readonly idToken: () => string | Promise<string>;
     }
   /** A workload's own JWT, asked for anew each time. Never anything else after an error. Source: RFC 7523. */
-  | { readonly kind: "workload_identity"; readonly assertion: () => string | Promise<string> };
+  | {
+      readonly kind: "workload_identity";
+      readonly assertion: () => string | Promise<string>;
+      /**
+       * The authorization server that the JWT is for: no other one is sent it. Left out: whichever the MCP server leads to, if its issuer or
+       * its token endpoint is an audience of the JWT.
+       */
+      readonly issuer?: string | undefined;
+    };
 
-/** How the requests of authorization are made. Nothing that is configured for the MCP server's own connection is used for them. */
+/**
+ * How the requests of authorization are made. Nothing that is configured for the MCP server's own connection is used for them.
+ *
+ * With a `proxy`, names are the proxy's to look up, and which addresses they may stand for is the proxy's to say. Hosts that are addresses
+ * are judged here as without one, and so are names that the environment's `NO_PROXY` excepts. The proxy itself may be anywhere.
+ */
 export interface OAuthTransportOptions extends Pick<ConnectionOptions, "ca" | "lookup" | "proxy"> {
   /**
    * Permits private addresses when the MCP endpoint itself stands for one. Default false: only public addresses, and loopback for an
-   * endpoint on loopback.
+   * endpoint on loopback. A name that only a given `proxy` may look up stands for none.
    */
   readonly allowPrivateAddresses?: boolean | undefined;
   /** For one whole request. Default 30,000 ms. */
@@ -66,7 +81,7 @@ export interface OAuthOptions {
   readonly openUrl?: OpenUrl | false | undefined;
   /** Where browsers come back. Default: a listener on 127.0.0.1. */
   readonly callback?: CallbackReceiver | undefined;
-  /** How long a person may take, in milliseconds. Default 300,000. */
+  /** How long a person may take, or a grant with all that it asks, in milliseconds. Default 300,000. */
   readonly signInTimeoutMs?: number | undefined;
   /** Tokens without a person. Left out: the code flow. */
   readonly grant?: ServiceGrant | undefined;

@@ -28,7 +28,7 @@ export interface SignedInAccount {
 export interface StartedSignIn {
   /** Where the person has to go. */
   readonly url: string;
-  /** Ends it with the URL that the browser was sent back to. Rejects like {@link OAuth.signIn}. */
+  /** Ends it with the URL that the browser was sent back to, or its path and query. Rejects like {@link OAuth.signIn}. */
   finish(callbackUrl: string | URL): Promise<SignedInAccount>;
   /** Forgets it. Idempotent. */
   cancel(): void;
@@ -55,6 +55,14 @@ export interface OAuth extends Required<Authorizer> {
   signIn(endpoint: string | URL, options?: SignInOptions): Promise<SignedInAccount>;
   /** The same for programs that show URLs and receive callbacks by themselves, such as web servers: nothing is opened. */
   startSignIn(endpoint: string | URL, redirectUri: string, options?: SignInOptions): Promise<StartedSignIn>;
+  /**
+   * Ends a sign-in that is pending, with the URL that the browser was sent back to, or its path and query: one of {@link startSignIn}, or one whose
+   * `authorizationUrl` a `sign_in_required` error told. Its `state` says which one. 64 are kept, each for `signInTimeoutMs` and to be ended
+   * once; of more than that the oldest is forgotten, those of errors first. Errors that ask for the same have the same URL.
+   *
+   * Rejects like {@link signIn}, and with `oauth_invalid` (`callback`, `state`) when there is no such sign-in, or none any more.
+   */
+  finishSignIn(callbackUrl: string | URL): Promise<SignedInAccount>;
   /** Forgets the tokens of an account here, whatever the authorization server says of revoking them. Answers whether there were any. */
   signOut(endpoint: string | URL, options?: AccountOptions): Promise<boolean>;
   /** The accounts that have tokens for a server, by name in code units. */

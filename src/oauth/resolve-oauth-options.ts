@@ -1,5 +1,12 @@
 import { randomBytes as systemRandomBytes } from "node:crypto";
-import { countOption, durationOption, functionOption, refuseOption, refuseUnknownOptions } from "../options.js";
+import {
+  choiceOption,
+  countOption,
+  durationOption,
+  functionOption,
+  refuseOption,
+  refuseUnknownOptions,
+} from "../options.js";
 import { systemClock } from "../transport/index.js";
 import { loopbackReceiver, systemOpener } from "./code-flow/index.js";
 import { resolveIdentity } from "./identity/index.js";
@@ -61,6 +68,7 @@ export function resolveOAuthOptions(options: OAuthOptions): OAuthConfig {
     sendsResource: flag("sendsResource", options.sendsResource, true),
     store: options.store ?? memoryOAuthStore(),
     transport,
+    requestTimeoutMs: requestMs,
     leaseMs: Math.ceil(Math.min(LONGEST_LEASE_MS, requestMs * LEASE_PER_REQUEST)),
     onEvent(event) {
       try {
@@ -91,12 +99,17 @@ function checkGrant(grant: ServiceGrant, clients: number): void {
       if (clients === 0) refuseOption("grant", "needs a client in identity.preRegistered");
       return;
     case "enterprise_managed":
-      refuseUnknownOptions(grant, ["clientId", "clientSecret", "idToken", "kind", "tokenEndpoint"]);
+      refuseUnknownOptions(grant, ["authMethod", "clientId", "clientSecret", "idToken", "kind", "tokenEndpoint"]);
       if (!URL.canParse(grant.tokenEndpoint)) refuseOption("grant.tokenEndpoint", "must be a URL");
+      if (grant.clientSecret !== undefined && grant.clientId === undefined) {
+        refuseOption("grant.clientSecret", "needs grant.clientId");
+      }
+      choiceOption("grant.authMethod", grant.authMethod, ["client_secret_post", "client_secret_basic"]);
       if (typeof grant.idToken !== "function") refuseOption("grant.idToken", "must be a function");
       return;
     case "workload_identity":
-      refuseUnknownOptions(grant, ["assertion", "kind"]);
+      refuseUnknownOptions(grant, ["assertion", "issuer", "kind"]);
+      if (grant.issuer !== undefined && !URL.canParse(grant.issuer)) refuseOption("grant.issuer", "must be a URL");
       if (typeof grant.assertion !== "function") refuseOption("grant.assertion", "must be a function");
       return;
     default:

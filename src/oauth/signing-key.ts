@@ -15,14 +15,15 @@ const EC_ALGORITHMS: ReadonlyMap<string | undefined, string> = new Map([
   ["secp521r1", "ES512"],
 ]);
 const RSA_ALGORITHMS = ["RS256", "PS256", "RS384", "PS384", "RS512", "PS512"];
-const PSS_ALGORITHMS = ["PS256", "PS384", "PS512"];
 /** Both names of the same: the former is what most servers know. */
 const ED25519_ALGORITHMS = ["EdDSA", "Ed25519"];
 const LEAST_RSA_BITS = 2048;
 
 /**
  * Reads a private key, in PEM or as a JWK. Answers with what is wrong with it, as the end of a sentence, when it can't be used: the text
- * holds nothing of the key. Source: RFC 7518, Cryptographic Algorithms for Digital Signatures; RFC 8037; RFC 9864.
+ * holds nothing of the key. A PEM whose own type is RSASSA-PSS can't: `jose` signs so with keys of RSA alone.
+ *
+ * Source: RFC 7518, Cryptographic Algorithms for Digital Signatures; RFC 8037; RFC 9864.
  */
 export function readSigningKey({ algorithm, key: source, keyId }: SigningKey): ReadKey | string {
   const key = importKey(source);
@@ -47,7 +48,6 @@ function importKey(source: SigningKey["key"]): KeyObject | undefined {
 function algorithmsOf({ asymmetricKeyDetails, asymmetricKeyType }: KeyObject): readonly string[] {
   const bits = asymmetricKeyDetails?.modulusLength ?? 0;
   if (asymmetricKeyType === "rsa") return bits >= LEAST_RSA_BITS ? RSA_ALGORITHMS : [];
-  if (asymmetricKeyType === "rsa-pss") return bits >= LEAST_RSA_BITS ? PSS_ALGORITHMS : [];
   if (asymmetricKeyType === "ed25519") return ED25519_ALGORITHMS;
   const curve = EC_ALGORITHMS.get(asymmetricKeyDetails?.namedCurve);
   return asymmetricKeyType === "ec" && curve !== undefined ? [curve] : [];

@@ -4,13 +4,20 @@ import type { HeaderMap } from "./headers.js";
 /** What an authorizer is told of a request. It can't change where the request goes. */
 export interface AuthorizeRequest {
   readonly url: string;
+  /** Whose tokens it goes with, where that is not `url`: with HTTP+SSE, the URL of the stream that named the place to post to. */
+  readonly endpoint?: string | undefined;
   /** The JSON-RPC method, or the HTTP method of a request without one. */
   readonly method: string;
-  /** The HTTP method. A person waits for the answer of a `POST`, and of nothing else. */
+  /** The HTTP method. A person may wait for the answer of a `POST`, and of what {@link isAwaited}. */
   readonly httpMethod: "POST" | "GET" | "DELETE";
+  /** That a person may wait for the answer of this `GET` as well: it is the stream without which there is no HTTP+SSE conversation. */
+  readonly isAwaited?: boolean | undefined;
   /** 1 for the first attempt of a call. */
   readonly attempt: number;
-  /** The same object whenever this request is made again, and another one for every other request. */
+  /**
+   * The same object for all requests that one call of a client takes, its repetitions and rounds of input included, and for all
+   * that connecting takes. Another one for whatever else is asked for.
+   */
   readonly operation: object;
 }
 

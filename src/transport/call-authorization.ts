@@ -16,21 +16,25 @@ export interface AuthorizationOwner {
  * The authorizer can't change where the request goes, so there is no URL to check again afterwards.
  */
 export function askAuthorizer(authorizer: Authorizer, request: AuthorizeRequest, owner: AuthorizationOwner): void {
-  let given: ReturnType<Authorize>;
+  let given: HeaderMap | undefined;
+  let later: Promise<HeaderMap | undefined> | undefined;
   try {
-    given = authorizer.authorize(request);
+    const answer: ReturnType<Authorize> = authorizer.authorize(request);
+    // Not every thenable settles once.
+    if (isThenable(answer)) later = Promise.resolve(answer);
+    else given = answer;
   } catch (error) {
     owner.onUnauthorized(authorizerFailure(error));
     return;
   }
-  if (isThenable(given)) {
-    given.then(
-      (headers) => tell(headers, owner),
-      (error: unknown) => owner.onUnauthorized(authorizerFailure(error)),
-    );
-  } else {
+  if (later === undefined) {
     tell(given, owner);
+    return;
   }
+  later.then(
+    (headers) => tell(headers, owner),
+    (error: unknown) => owner.onUnauthorized(authorizerFailure(error)),
+  );
 }
 
 function tell(headers: HeaderMap | undefined, owner: AuthorizationOwner): void {

@@ -51,6 +51,11 @@ export interface ConnectionConfig {
   readonly http2: boolean;
   readonly lookup: LookupFunction | undefined;
   readonly proxy: "environment" | URL | false;
+  /**
+   * Whether a proxy may look names up although addresses are restricted: those of a direct connection still are, and who sets this judges
+   * hosts that are addresses. Otherwise the two exclude each other.
+   */
+  readonly trustsProxy: boolean;
 }
 
 /** The names of {@link ConnectionOptions}. */
@@ -88,6 +93,7 @@ export function resolveConnectionOptions(options: ConnectionOptions): Connection
     http2,
     lookup,
     proxy: proxy === false || proxy === "environment" ? proxy : parseProxy(proxy.url, "proxy"),
+    trustsProxy: false,
   };
 }
 

@@ -75,7 +75,7 @@ function readEnvironment(header: string, name: string, environment: Environment)
 }
 
 function withHeaders(later: readonly LaterHeader[], authorizer: Authorizer | undefined): Authorizer {
-  /** What the authorizer itself gave last for an operation: only that is its own when it is told of a refusal. */
+  /** What the authorizer itself gave last for a request: only that is its own when it is told of a refusal. */
   const given = new WeakMap<object, HeaderMap>();
   const { onRefused, onAnswered } = authorizer ?? {};
   return {
@@ -83,13 +83,11 @@ function withHeaders(later: readonly LaterHeader[], authorizer: Authorizer | und
       const headers = await headersOf(later, request);
       // What the authorizer has to say can depend on the moment: it is asked last.
       const own = await authorizer?.authorize(request);
-      if (own === undefined) given.delete(request.operation);
-      else if (onRefused !== undefined) given.set(request.operation, own);
+      if (own === undefined) given.delete(request);
+      else if (onRefused !== undefined) given.set(request, own);
       return { ...headers, ...own };
     },
-    onRefused:
-      onRefused &&
-      ((refusal) => onRefused.call(authorizer, { ...refusal, sent: given.get(refusal.request.operation) })),
+    onRefused: onRefused && ((refusal) => onRefused.call(authorizer, { ...refusal, sent: given.get(refusal.request) })),
     onAnswered: onAnswered?.bind(authorizer),
   };
 }

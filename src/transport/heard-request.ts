@@ -69,19 +69,19 @@ export class HeardRequest {
     if (given !== undefined) addHeaders(this.#headers, given);
   }
 
-  /** Takes the head of an answer. Itself when that is a refusal to ask of; of any other the authorizer is told. Throws nothing. */
-  hear({ status, headers }: AnswerHead): this | undefined {
+  /** Takes the head of an answer. Whether that is a refusal to ask of; of any other the authorizer is told. Throws nothing. */
+  hear({ status, headers }: AnswerHead): boolean {
     if (this.#authorizer.onRefused !== undefined && (status === 401 || status === 403)) {
       this.#refusal = { status, headers };
       this.#isWhole = false;
-      return this;
+      return true;
     }
     try {
       this.#authorizer.onAnswered?.(this.request, headers);
     } catch {
       // It listens, and decides nothing.
     }
-    return undefined;
+    return false;
   }
 
   /** The body of a refusal may be what the caller gets: its end is waited for, but not for long. */
@@ -103,21 +103,24 @@ export class HeardRequest {
     const challenges = challengesIn(refusal.headers);
     const { signal } = this.#abortion;
     let verdict: unknown;
+    let later: Promise<unknown> | undefined;
     try {
       const asked = { request: this.request, ...refusal, challenges, sent: this.#sent, signal };
       verdict = this.#authorizer.onRefused?.(asked);
+      // Not every thenable settles once.
+      if (isThenable(verdict)) later = Promise.resolve(verdict);
     } catch (error) {
       owner.onUnauthorized(authorizerFailure(error));
       return;
     }
-    if (isThenable(verdict)) {
-      verdict.then(
-        (isMadeAgain: unknown) => owner.onVerdict(isMadeAgain === true),
-        (error: unknown) => owner.onUnauthorized(authorizerFailure(error)),
-      );
-    } else {
+    if (later === undefined) {
       owner.onVerdict(verdict === true);
+      return;
     }
+    later.then(
+      (isMadeAgain) => owner.onVerdict(isMadeAgain === true),
+      (error: unknown) => owner.onUnauthorized(authorizerFailure(error)),
+    );
   }
 
   /** Nobody is asked of the present answer. Idempotent. */

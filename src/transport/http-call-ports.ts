@@ -26,6 +26,10 @@ export interface HttpCallRequest {
   readonly method: "POST" | "GET" | "DELETE";
   /** The name that the authorizer is told: a JSON-RPC method, or the HTTP method. */
   readonly operation: string;
+  /** What it is made for: the same object in all requests of one call of a client. It is what the authorizer is told as their operation. */
+  readonly purpose?: object | undefined;
+  /** What the authorizer is told. */
+  readonly isAwaited?: boolean | undefined;
   /** Checked names and values, in turn. The call may add to them what the authorizer gives. */
   readonly headers: string[];
   readonly body: string | Uint8Array<ArrayBuffer> | null;
@@ -46,6 +50,10 @@ export interface HttpCallRequest {
 export interface HttpCallOwner {
   /** The head of the answer, of any status, before what follows it. Not that of a redirect which is followed, nor that of a refusal after which the request is made again. */
   onHead?(head: AnswerHead): void;
+  /** The answer was a refusal, and its authorizer is asked whether the request is made again. Until it is, nothing is waited for of the peer. */
+  onAsking?(): void;
+  /** After {@link onAsking}: it is made again. Of that nothing is known yet. */
+  onAgain?(): void;
   /** The pause before a reconnect that the stream asks for, in milliseconds. */
   onRetry?(retryMs: number): void;
   /** An event of a 2xx stream, in order. Call `HttpCall.finish` when it was the last one needed. */

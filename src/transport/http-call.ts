@@ -3,17 +3,16 @@ import type { Linked } from "../open-list.js";
 import type { StreamEvent } from "../protocol/index.js";
 import { type AnswerHead, deliveryByStatus, isSuccess, readAnswerHead } from "./answer-head.js";
 import { failureOf } from "./call-failures.js";
+import { CallRoute } from "./call-route.js";
 import { type AnswerReader, BodyReader, StreamReader } from "./answer-reader.js";
-import { askAuthorizer, type AuthorizationOwner } from "./call-authorization.js";
+import type { AuthorizationOwner } from "./call-authorization.js";
 import type { ExchangeControl, ExchangeHandler, ResponseHeaders } from "./exchange.js";
 import { ExchangeReport } from "./exchange-report.js";
-import { addHeaders, type HeaderMap, refuseCookie } from "./headers.js";
-import { HeardRequest, isHearing, type RefusalOwner } from "./heard-request.js";
+import type { HeaderMap } from "./headers.js";
+import type { RefusalOwner } from "./heard-request.js";
 import type { HttpCallContext, HttpCallOwner, HttpCallRequest } from "./http-call-ports.js";
 import { deadlineFailure, encodedFailure, exchangeFailure, isEncoded, refusalOf } from "./http-failures.js";
 import type { DeadlinePhase, Lifetime, LifetimeOwner } from "./lifetime.js";
-import { MAX_REDIRECTS } from "./redirect.js";
-import { RedirectTrail } from "./redirect-trail.js";
 import type { SlotWaiter } from "./request-slots.js";
 import { StreamDrain } from "./stream-drain.js";
 
@@ -47,9 +46,8 @@ export class HttpCall
   readonly #owner: HttpCallOwner;
   readonly #forget: (call: HttpCall) => void;
   readonly #startedAt: number;
+  readonly #route: CallRoute;
   #state: State = "queued";
-  /** Only when its authorizer hears what becomes of it. */
-  #heard: HeardRequest | undefined;
   #lifetime: Lifetime | undefined;
   #holdsSlot = false;
   #handedOver = false;
@@ -58,7 +56,6 @@ export class HttpCall
   #reader: AnswerReader | undefined;
   #messages = 0;
   #drain: StreamDrain | undefined;
-  #trail: RedirectTrail;
   #report: ExchangeReport | undefined;
 
   constructor(
@@ -72,7 +69,7 @@ export class HttpCall
     this.#owner = owner;
     this.#forget = forget;
     this.#startedAt = context.config.clock.now();
-    this.#trail = this.#newTrail();
+    this.#route = new CallRoute(context, request);
   }
 
   start(): void {
@@ -130,12 +127,10 @@ export class HttpCall
   }
 
   onAuthorized(headers: HeaderMap | undefined): void {
-    if (this.#state === "ended") return;
+    if (this.#state !== "authorizing") return;
     try {
-      if (headers !== undefined && this.#context.config.cookies !== undefined) refuseCookie(headers);
-      if (this.#heard !== undefined) this.#heard.authorized(headers);
-      else if (headers !== undefined) addHeaders(this.#request.headers, headers);
-      this.#connect(this.#context.path);
+      this.#route.authorized(headers);
+      this.#connect();
     } catch (error) {
       this.#failWith(failureOf(error));
     }
@@ -148,11 +143,12 @@ export class HttpCall
   onVerdict(isMadeAgain: boolean): void {
     if (this.#state !== "refused") return;
     if (!isMadeAgain) {
-      this.#deliverRefused(this.#heard?.isWhole === true);
+      this.#deliverRefused(this.#route.isWhole);
       return;
     }
-    this.#trail = this.#newTrail();
     this.#forgetAnswer();
+    this.#owner.onAgain?.();
+    if (this.#state !== "refused") return;
     this.#authorize();
   }
 
@@ -172,32 +168,31 @@ export class HttpCall
   onResponseStart(_control: ExchangeControl, status: number, headers: ResponseHeaders): void {
     if (this.#state !== "sent") return;
     this.#lifetime?.touch();
-    const trail = this.#trail;
-    const head = readAnswerHead(status, headers, trail.count === 0 ? undefined : trail.url);
+    const route = this.#route;
+    const head = readAnswerHead(status, headers, route.redirects === 0 ? undefined : route.url);
     this.#head = head;
-    this.#context.config.cookies?.store(headers, trail.url);
+    this.#context.config.cookies?.store(headers, route.url);
     this.#report?.head(status, head.mediaType);
     // Who listens may have ended the call.
     if (this.#state !== "sent") return;
-    const passing = trail.look(status, headers) ? trail : this.#heard?.hear(head);
+    const leadsOn = route.take(head);
     if (this.#state !== "sent") return;
     if (this.#request.discardsBody === true && isSuccess(status)) {
       this.#discard(head);
       return;
     }
     // What the body of an answer says that leads on is not read, or not yet.
-    if (passing === undefined && this.#failsByCoding(head)) return;
+    if (!leadsOn && this.#failsByCoding(head)) return;
     const isStream = isSuccess(status) && head.mediaType === "text/event-stream" && this.#request.acceptsStream;
-    const { config } = this.#context;
     try {
-      this.#reader = isStream ? this.#readStream() : new BodyReader(head, config);
+      this.#reader = isStream ? this.#readStream() : new BodyReader(head, this.#context.config);
     } catch (error) {
       this.#failWith(failureOf(error));
       return;
     }
     this.#state = "answer";
-    if (passing === undefined) this.#owner.onHead?.(head);
-    else passing.wait(config.clock, this.#request.limits.idleTimeoutMs, () => this.#stopExchange());
+    if (leadsOn) route.wait(() => this.#stopExchange());
+    else this.#owner.onHead?.(head);
   }
 
   onResponseData(_control: ExchangeControl, chunk: Uint8Array): void {
@@ -209,8 +204,8 @@ export class HttpCall
     this.#lifetime?.touch();
     try {
       if (this.#reader?.push(chunk) !== true) return;
-      this.#heard?.complete();
-      if (this.#leadsOn) this.#stopExchange();
+      this.#route.complete();
+      if (this.#route.leadsOn) this.#stopExchange();
       else this.#deliverBody(true);
     } catch (error) {
       this.#failWith(failureOf(error));
@@ -222,8 +217,8 @@ export class HttpCall
     this.#endStream();
     if (this.#state === "draining") {
       this.#end();
-    } else if (this.#leadsOn) {
-      this.#heard?.complete();
+    } else if (this.#route.leadsOn) {
+      this.#route.complete();
       this.#goOn();
     } else if (this.#state === "answer" && this.#reader?.kind === "stream") {
       const evidence = this.evidence();
@@ -243,7 +238,7 @@ export class HttpCall
     this.#endStream();
     if (this.#state === "draining") {
       this.#end();
-    } else if (this.#leadsOn) {
+    } else if (this.#route.leadsOn) {
       this.#goOn();
     } else if (!this.#deliverRefusal()) {
       this.#failToConnect(error);
@@ -252,7 +247,7 @@ export class HttpCall
 
   onDeadline(phase: DeadlinePhase, limitMs: number): void {
     // A redirect that stalls is no refusal: it would have been followed.
-    if (!this.#trail.leadsOn && this.#deliverRefusal()) return;
+    if (!this.#route.isRedirect && this.#deliverRefusal()) return;
     this.#failWith(deadlineFailure(phase, limitMs));
   }
 
@@ -276,49 +271,23 @@ export class HttpCall
     return this.#state === "connecting";
   }
 
-  #connect(path: string): void {
-    const { method, headers, body } = this.#request;
-    const { url, count } = this.#trail;
-    const { cookies } = this.#context.config;
+  #connect(): void {
+    const route = this.#route;
     this.#state = "connecting";
     this.#report = ExchangeReport.open();
-    this.#report?.connect(url, this.#request, count);
-    const authorized = this.#heard?.headers ?? headers;
-    const all = cookies === undefined ? authorized : cookies.addTo(authorized, url);
-    this.#context.exchange.dispatch({ method, path, headers: all, body }, this);
+    this.#report?.connect(route.url, this.#request, route.redirects);
+    this.#context.exchange.dispatch(route.outgoing(), this);
   }
 
-  /** Asks who authorizes requests, if there is anyone. */
   #authorize(): void {
     // Authorizing counts as connecting: nothing else bounds an authorizer that hangs.
     this.#lifetime?.connecting();
-    const { authorizer, url } = this.#context;
-    if (authorizer === undefined) {
-      this.onAuthorized(undefined);
-      return;
-    }
     this.#state = "authorizing";
-    if (this.#heard !== undefined) {
-      askAuthorizer(authorizer, this.#heard.request, this);
-      return;
-    }
-    const { operation, attempt, method, headers } = this.#request;
-    const request = { url: url.href, method: operation, httpMethod: method, attempt, operation: {} };
-    if (isHearing(authorizer)) this.#heard = new HeardRequest(authorizer, request, headers);
-    askAuthorizer(authorizer, request, this);
-  }
-
-  #newTrail(): RedirectTrail {
-    return new RedirectTrail(this.#context.url, this.#request.maxRedirects ?? MAX_REDIRECTS);
-  }
-
-  /** Whether the present answer is not the owner's, or not yet. */
-  get #leadsOn(): boolean {
-    return this.#trail.leadsOn || this.#heard?.leadsOn === true;
+    this.#route.authorize(this);
   }
 
   #goOn(): void {
-    if (this.#trail.leadsOn) this.#follow();
+    if (this.#route.isRedirect) this.#follow();
     else this.#askOfRefusal();
   }
 
@@ -345,12 +314,11 @@ export class HttpCall
   #follow(): void {
     this.#report?.end("redirected", this.evidence());
     if (this.#state !== "answer") return;
-    this.#trail.follow();
+    this.#route.follow();
     this.#forgetAnswer();
     this.#lifetime?.connecting();
     try {
-      const { pathname, search } = this.#trail.url;
-      this.#connect(pathname + search);
+      this.#connect();
     } catch (error) {
       this.#failWith(failureOf(error));
     }
@@ -369,13 +337,14 @@ export class HttpCall
     if (this.#state !== "answer") return;
     this.#state = "refused";
     this.#lifetime?.waiting();
-    this.#heard?.ask(this);
+    this.#owner.onAsking?.();
+    if (this.#state === "refused") this.#route.ask(this);
   }
 
   /** The refusal is the answer, with everything that the owner would have been told at its time. */
   #deliverRefused(isWhole: boolean): void {
     const head = this.#head;
-    this.#heard?.leave();
+    this.#route.leave();
     if (head === undefined || this.#failsByCoding(head)) return;
     this.#state = "answer";
     this.#owner.onHead?.(head);
@@ -419,7 +388,7 @@ export class HttpCall
   /** A refusal whose body did not come whole still says its status, and when to try again. Whether it was one. */
   #deliverRefusal(): boolean {
     const isFailed = this.#state === "answer" && this.#head !== undefined && !isSuccess(this.#head.status);
-    if (isFailed && this.#heard?.leadsOn === true) this.#deliverRefused(false);
+    if (isFailed && this.#route.isRefusal) this.#deliverRefused(false);
     else if (isFailed) this.#deliverBody(false);
     return isFailed;
   }
@@ -452,8 +421,7 @@ export class HttpCall
     if (this.#state === "ended") return false;
     const wasDraining = this.#state === "draining";
     this.#state = "ended";
-    this.#trail.close();
-    this.#heard?.close();
+    this.#route.close();
     this.#forget(this);
     this.#stopExchange();
     this.#control = undefined;

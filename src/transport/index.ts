@@ -42,6 +42,7 @@ export {
   type TraceContext,
 } from "./exchange-facts.js";
 export { createFetchExchange, type FetchExchangeOptions, type FetchFunction } from "./fetch-exchange.js";
+export { resolveAuthorizer } from "./resolve-authorizer.js";
 export {
   type HeaderFunction,
   type HeaderSource,

@@ -40,15 +40,15 @@ export interface UndiciDispatcherOptions {
  * Makes what dispatches to one origin: a pool, an agent that tunnels through a proxy, or what asks for HTTP/2 first.
  *
  * Throws `invalid_options` when the environment names a proxy that is none, addresses are restricted and a proxy would look
- * them up, or HTTP/2 is wanted through a proxy.
+ * them up that is not trusted with it, or HTTP/2 is wanted through a proxy.
  */
 export function openDispatcher(options: UndiciDispatcherOptions): Undici.Dispatcher | Http2Dispatcher {
   const { origin, maxConnections, connection, signal, socketPath } = options;
-  const { allowedAddresses, serverContext, proxyContext } = connection;
+  const { allowedAddresses, lookup, proxyContext, serverContext, trustsProxy } = connection;
   const settings = { ...POOL, connections: Number.isFinite(maxConnections) ? maxConnections : null };
   const place = socketPath === undefined ? {} : { socketPath };
-  const attempt = { timeout: CONNECT_ATTEMPT_MS, signal, ...lookupOf(connection), ...place };
-  const toServer = { ...attempt, ...contextOf(serverContext) };
+  const attempt = { timeout: CONNECT_ATTEMPT_MS, signal, ...place };
+  const toServer = { ...attempt, ...lookupOf(connection), ...contextOf(serverContext) };
   const connect = allowedAddresses === "any" ? toServer : guardConnector(allowedAddresses, buildConnector(toServer));
   const proxy = socketPath === undefined ? proxyFor(origin, connection.proxy) : false;
   if (proxy === false) {
@@ -56,14 +56,15 @@ export function openDispatcher(options: UndiciDispatcherOptions): Undici.Dispatc
     return new Pool(origin, { ...settings, connect });
   }
   if (connection.http2) refuseOption("http2", "can't be had through a proxy");
-  if (allowedAddresses !== "any")
+  if (allowedAddresses !== "any" && !trustsProxy)
     refuseOption("allowedAddresses", "can't be kept through a proxy, which looks names up");
   const { EnvHttpProxyAgent, ProxyAgent }: typeof Undici = createRequire(import.meta.url)("undici");
   const proxied = {
     ...settings,
     connect,
     requestTls: toServer,
-    proxyTls: { ...attempt, ...contextOf(proxyContext) },
+    // The proxy was configured, wherever it is.
+    proxyTls: { ...attempt, ...lookupOf({ allowedAddresses: "any", lookup }), ...contextOf(proxyContext) },
     clientFactory: (url: URL, given: object) => new Pool(url, { ...POOL, ...given }),
   };
   if (proxy !== "environment") return new ProxyAgent({ ...proxied, ...tokenOf(proxy), uri: proxy.href });
@@ -101,7 +102,9 @@ function openHttp2(
   });
 }
 
-function lookupOf({ allowedAddresses, lookup }: ConnectionConfig): { lookup?: LookupFunction } {
+function lookupOf({ allowedAddresses, lookup }: Pick<ConnectionConfig, "allowedAddresses" | "lookup">): {
+  lookup?: LookupFunction;
+} {
   if (allowedAddresses !== "any") return { lookup: guardLookup(allowedAddresses, lookup) };
   return lookup === undefined ? {} : { lookup };
 }

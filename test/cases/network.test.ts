@@ -1,6 +1,14 @@
-import { createServer, type LookupFunction } from "node:net";
+import { connect, createServer, type LookupFunction } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { answerResult, likeModernServer, ScriptedServer } from "../../src/testing/index.js";
+import { createOAuth } from "../../src/oauth/index.js";
+import {
+  answerResult,
+  AuthorizationServer,
+  likeModernServer,
+  ProtectedServer,
+  ScriptedServer,
+} from "../../src/testing/index.js";
 import { createUndiciExchange } from "../../src/transport/index.js";
 import { AUTHORITY, SERVER_CERTIFICATE, SERVER_KEY } from "../support/certificates.js";
 import { ConnectProxy } from "../support/connect-proxy.js";
@@ -97,6 +105,7 @@ describe("the way to the server", () => {
     expect(new Set(proxy.tunnels.map(({ to }) => to))).toEqual(new Set([`mcp.test:${String(server.port)}`]));
     // Nothing came past the proxy: each connection of the server is one of its tunnels.
     expect(server.connections).toBe(proxy.tunnels.length);
+    await signInThrough(proxy);
   });
 
   it("MB-107: a server of a private authority can be reached only by turning verification off for all", async () => {
@@ -111,6 +120,58 @@ describe("the way to the server", () => {
     expect(process.env["NODE_TLS_REJECT_UNAUTHORIZED"]).toBeUndefined();
   });
 });
+
+/** Discovery, registration and token requests go where those of the client go: through the proxy, by the environment or by option. */
+async function signInThrough(proxy: ConnectProxy): Promise<void> {
+  const { issuer, front } = await secureIssuer();
+  const server = await ProtectedServer.start(healthy, { authorizationServers: [issuer], server: { tls } });
+  onTestFinished(() => server.close());
+  const { pathname, port } = new URL(server.url);
+  const origin = `https://mcp.test:${port}`;
+  const resource = `${origin}${pathname}`;
+  server.change({ resource, namesMetadata: `${origin}/.well-known/oauth-protected-resource${pathname}` });
+  for (const how of ["environment", { url: proxy.url }] as const) {
+    proxy.tunnels.splice(0);
+    const before = issuer.requests.length;
+    front.connections = 0;
+    const transport = { ca: AUTHORITY, proxy: how };
+    // A browser has a way of its own.
+    const openUrl = (url: string): void => void fetch(url.replace(issuer.issuer, issuer.origin));
+    const oauth = createOAuth({ clientName: "test", openUrl, transport });
+    onTestFinished(() => oauth.close());
+    const { client } = connectTo(resource, { ...transport, authorize: oauth, unknownTools: "call" });
+    await expect(client.callTool({ name: "t" })).resolves.toMatchObject({ content: [{}] });
+    expect(issuer.requests.slice(before).map(({ endpoint }) => endpoint)).toEqual([
+      "metadata",
+      "register",
+      "authorize",
+      "token",
+    ]);
+    const tunnels = proxy.tunnels.map(({ to }) => `https://${to}`);
+    expect(new Set(tunnels)).toEqual(new Set([origin, issuer.issuer]));
+    expect(front.connections).toBe(tunnels.filter((to) => to === issuer.issuer).length);
+  }
+}
+
+/** An authorization server over https, by a name that nobody can look up, and how often somebody connected there. */
+async function secureIssuer(): Promise<{ issuer: AuthorizationServer; front: { connections: number } }> {
+  const front = { connections: 0 };
+  let port = 0;
+  const listener = createTlsServer(tls, (socket) => {
+    front.connections += 1;
+    const upstream = connect(port, "127.0.0.1");
+    for (const each of [socket, upstream]) each.on("error", () => [socket, upstream].map((both) => both.destroy()));
+    socket.pipe(upstream).pipe(socket);
+  });
+  await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void listener.close());
+  const address = listener.address();
+  const name = `https://mcp.test:${String(typeof address === "object" && address !== null ? address.port : 0)}`;
+  const issuer = await AuthorizationServer.start({ allowsRegistration: true, issuer: name });
+  onTestFinished(() => issuer.close());
+  port = Number(new URL(issuer.origin).port);
+  return { issuer, front };
+}
 
 /** Gives every name both addresses of this machine, the one of IPv6 first. */
 const bothFamilies: LookupFunction = (_name, options, found) => {

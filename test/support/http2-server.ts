@@ -23,6 +23,8 @@ export interface StreamRequest {
 export interface Http2ServerOptions extends SecureServerOptions {
   /** What is done with a request, as soon as its body is there. */
   readonly answer: (request: StreamRequest) => void;
+  /** Answers a request as soon as its head is there, in the place of `answer`; its body is not read. */
+  readonly answerHead?: (stream: ServerHttp2Stream) => void;
   /** Answers HTTP/1.1 too. */
   readonly answerPlain?: (request: IncomingMessage, response: ServerResponse) => void;
 }
@@ -39,7 +41,7 @@ export class Http2Server {
     this.#server = server;
   }
 
-  static async start({ answer, answerPlain, ...options }: Http2ServerOptions): Promise<Http2Server> {
+  static async start({ answer, answerHead, answerPlain, ...options }: Http2ServerOptions): Promise<Http2Server> {
     const settings = { cert: SERVER_CERTIFICATE, key: SERVER_KEY, allowHTTP1: answerPlain !== undefined, ...options };
     const server = createSecureServer(settings);
     const made = new Http2Server(server);
@@ -52,6 +54,10 @@ export class Http2Server {
     server.on("stream", (stream, headers) => {
       let body = "";
       stream.on("error", () => undefined);
+      if (answerHead !== undefined) {
+        answerHead(stream);
+        return;
+      }
       stream.on("data", (chunk: Buffer) => (body += chunk.toString()));
       stream.on("end", () => {
         const { id }: { readonly id: number } = body === "" ? { id: 0 } : JSON.parse(body);

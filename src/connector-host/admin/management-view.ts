@@ -49,6 +49,8 @@ export interface ManagedConnector {
   readonly listing: "live" | "catalog";
   /** The origin of its server, where that is known. */
   readonly origin?: string | undefined;
+  /** Who is signed in to its server by OAuth, as `settings.oauth` names it, and where. Absent: nobody is. */
+  readonly signedIn?: { readonly account: string; readonly issuer: string } | undefined;
   /** What may be done with tools about which nobody decided. */
   readonly newTools: ToolPermission;
   /** By native name. */

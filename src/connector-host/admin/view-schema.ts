@@ -77,6 +77,7 @@ const connector = z.object({
   capabilities: z.array(z.string()),
   listing: z.enum(["live", "catalog"]),
   origin: z.string().optional(),
+  signedIn: z.object({ account: z.string(), issuer: z.string() }).optional(),
   newTools: permissionSchema,
   tools: z.array(tool),
   catalog: z.object({ fetchedAt: time, isStale: z.boolean() }).optional(),

@@ -1,14 +1,14 @@
 import { isRemoteConnectorError, RemoteConnectorError } from "../../errors.js";
 import type { FaultClass } from "../../reconcile/index.js";
 import { classifyActivationFault } from "../activation/index.js";
-import { isUnauthorized } from "./list-server.js";
+import { needsSignIn } from "./list-server.js";
 
 /**
- * What a failure is in the terms of a connector: a refusal by HTTP 401 is `authorization_required`, `reauthorize` when the server
- * had let us in before. Every other one stays the object that it is. Pure.
+ * What the end of a server is in the terms of a connector: a refusal that a sign-in can mend, such as HTTP 401, is
+ * `authorization_required`, `reauthorize` when the server had let us in before. Every other one stays the object that it is. Pure.
  */
 export function explainDeviceFault(connectorKey: string, error: unknown, reauthorize: boolean): unknown {
-  if (!isUnauthorized(error)) return error;
+  if (!needsSignIn(error)) return error;
   return new RemoteConnectorError("authorization_required", {
     message: `The server of ${connectorKey} refuses whoever is not signed in.`,
     delivery: "answered",

@@ -34,8 +34,8 @@ const NOTHING: CheckedToolList = { tools: new Map(), diagnostics: [] };
 /**
  * Lists the tools of a server that was opened: 512 at most, each checked. A connector that is not opened for tools is not asked.
  *
- * Resolves also when a living server gives no list. Rejects with the signal's reason, with the error of a refusal by HTTP 401,
- * and with that of a server which is not there any more.
+ * Resolves also when a living server gives no list. Rejects with the signal's reason, with the error of a refusal that a sign-in can
+ * mend, and with that of a server which is not there any more.
  */
 export async function listServer(
   client: Pick<McpClient, "listAllTools">,
@@ -72,10 +72,15 @@ export async function discoverServer(
 }
 
 function isOfLiving(error: unknown): boolean {
-  return isRemoteConnectorError(error) && !GONE.has(error.code) && !isUnauthorized(error);
+  return isRemoteConnectorError(error) && !GONE.has(error.code) && !needsSignIn(error);
 }
 
-/** Whether a server over HTTP refused whoever asks, by status 401, so that a person has to sign in. Pure. */
+/** Whether a server can't even be asked what it has before a person has signed in, or has authorized more than was. Pure. */
+export function needsSignIn(error: unknown): boolean {
+  return isRemoteConnectorError(error, "sign_in_required") || isUnauthorized(error);
+}
+
+/** Whether a server over HTTP refuses whoever asks, by status 401, so that a person has to sign in. Pure. */
 export function isUnauthorized(error: unknown): boolean {
   // One call of many may need more than was authorized.
   if (isRemoteConnectorError(error, "sign_in_required")) return error.details.reason !== "insufficient_scope";

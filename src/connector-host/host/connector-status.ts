@@ -86,6 +86,9 @@ function byConvergence(
     case "waiting":
       return whileWaiting(reason, isPublished);
     case "parked":
+      // However often it was tried: a person has to act.
+      if (reason === "authorization_required") return whileWaiting(reason, isPublished);
+      return { state: "failed", reason };
     case "failed":
       return { state: "failed", reason };
     case "queued":

@@ -58,9 +58,16 @@ export function createAdmin(parts: HostParts, { issues, signal }: AdminContext):
     registrations,
     accounts: new ServerAccounts({
       catalog,
-      oauth: config.oauth,
-      wake: (key) => controller.wake(DEVICE_SCOPE, [key]),
+      authorizers: config.authorizers,
+      probe: (keys) => controller.probe(DEVICE_SCOPE, keys),
       withdraw,
+      async discard(key) {
+        const [row] = await controller.status(DEVICE_SCOPE, [key]);
+        const epoch = controller.epochOf(DEVICE_SCOPE);
+        if (row?.enabled !== true || epoch === undefined) return;
+        controller.revoke({ scope: DEVICE_SCOPE, key, generation: row.generation, epoch });
+      },
+      signal,
     }),
     catalogs: new CatalogAdmin({
       catalog,

@@ -101,6 +101,7 @@ async function readView(parts: HostParts, context: PlaneContext, scopes: readonl
     const known = await server?.people.knownTools(scopes, connectorKey);
     const entry = catalog.get(connectorKey);
     const rules = parts.rules.rulesOf(connectorKey);
+    const signedIn = await connectors.accounts.find(connectorKey);
     // It was removed meanwhile.
     if (entry === undefined || rules === undefined) continue;
     managed.push(
@@ -110,6 +111,7 @@ async function readView(parts: HostParts, context: PlaneContext, scopes: readonl
         traits: describeTraits(entry, config.contracts),
         rules,
         permissionOf: (nativeName) => permissions.ofTool(connectorKey, nativeName),
+        signedIn,
         known,
       }),
     );

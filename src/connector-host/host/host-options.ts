@@ -32,7 +32,7 @@ import { type ControlPlane, noControlPlane, resolveControlPlane } from "./contro
 import { type AgentProfile, type Profiles, resolveProfiles } from "./profiles.js";
 import { type HeldCallConfig, resolveHeldCallLimits } from "../rounds/index.js";
 import { carefulLogger, type HostLogger, silentLogger } from "./host-logger.js";
-import { serverAuthorizer } from "./server-authorizers.js";
+import { ServerAuthorizers } from "./server-authorizers.js";
 
 /** How a connector host is set up. */
 export interface ConnectorHostOptions extends ApprovalOptions {
@@ -157,8 +157,8 @@ export interface ConnectorHostConfig {
   readonly maxRegistrations: number;
   readonly registrationStore: RegistrationStore;
   readonly device: RegistrationFactory;
-  /** Left out: nobody signs in to registered servers. */
-  readonly oauth: OAuth | undefined;
+  /** What authorizes the requests to registered servers. */
+  readonly authorizers: ServerAuthorizers;
   readonly accounts: AccountAuthorizer;
   readonly hostInfo: Implementation;
   readonly factory: (logins: AccountLogins) => RemoteMcpClientFactory;
@@ -265,6 +265,8 @@ export function resolveConnectorHostOptions(options: ConnectorHostOptions): Conn
   const controlPlane = resolveControlPlane(options);
   const clock = options.clock ?? systemClock;
   const client = { clock, ...options.client };
+  const { authorizeServer, oauth } = options;
+  const authorizers = new ServerAuthorizers({ authorizeServer, oauth });
   return {
     controlPlane,
     registrationPolicy: policy,
@@ -274,7 +276,7 @@ export function resolveConnectorHostOptions(options: ConnectorHostOptions): Conn
       clientInfo: hostInfo,
       secrets: options.secrets,
       environment: options.environment,
-      authorize: serverAuthorizer({ authorizeServer: options.authorizeServer, oauth: options.oauth }),
+      authorize: authorizers.authorizerOf,
       eraMemory: options.eraMemory,
       allowInsecureHttp: policy.allowInsecureHttp,
       maxLeasedConnections: options.maxLeasedConnections,
@@ -288,7 +290,7 @@ export function resolveConnectorHostOptions(options: ConnectorHostOptions): Conn
       capabilities: options.capabilities ?? {},
       policy,
     }),
-    oauth: options.oauth,
+    authorizers,
     accounts: options.accounts ?? NOBODY,
     hostInfo,
     factory:

@@ -19,13 +19,15 @@ export interface ConnectorFacts {
   readonly rules: { readonly newTools: ToolPermission; readonly permissions: Readonly<Record<string, ToolPermission>> };
   /** What may be done with one of its tools in effect. */
   readonly permissionOf: (nativeName: string) => ToolPermission;
+  /** `undefined`: nobody is. */
+  readonly signedIn: ManagedConnector["signedIn"];
   /** `undefined`: nothing was listed yet. */
   readonly known: ListedTools | undefined;
 }
 
 /** A connector as people see it: with the tools that it lists, and those about which somebody decided. Pure. */
 export function manageConnector(facts: ConnectorFacts): ManagedConnector {
-  const { listed, status, traits, rules, known } = facts;
+  const { listed, status, traits, rules, signedIn, known } = facts;
   const { connectorKey, kind, displayName, place, version, candidateVersion, enabled, paused, capabilities } = listed;
   return {
     connectorKey,
@@ -43,6 +45,7 @@ export function manageConnector(facts: ConnectorFacts): ManagedConnector {
     capabilities: [...capabilities],
     listing: traits.listing,
     origin: traits.origin,
+    signedIn: signedIn && { account: signedIn.account, issuer: signedIn.issuer },
     newTools: rules.newTools,
     tools: manageTools(facts),
     catalog: known && { fetchedAt: known.fetchedAt, isStale: known.isStale },

@@ -35,13 +35,13 @@ export function registrationFileName({ id }: Pick<Registration, "id">): string {
 export function writeRegistration(registration: Registration): string {
   const { id, slug, displayName, settings, deadlines, state, capabilities, newTools, permissions, descriptions } =
     registration;
-  const { endpoint, headers, protocol } = settings;
+  const { endpoint, headers, protocol, oauth } = settings;
   const members = {
     formatVersion: FORMAT_VERSION,
     id,
     slug,
     displayName,
-    settings: { endpoint, headers, protocol },
+    settings: { endpoint, headers, protocol, oauth },
     deadlines,
     state,
     capabilities,

@@ -38,9 +38,10 @@ export async function openSession(host: HandshakeHost): Promise<Session> {
   const endsAt = clock.now() + lifecycleDeadlines.totalTimeoutMs;
   const remainingMs = (): number => Math.max(0, endsAt - clock.now());
   const offered: LegacyRevision[] = [revisions[0]];
+  const purpose = {};
   let refusal: RemoteConnectorError | undefined;
   for (;;) {
-    const attempt = new Offer(host, offered, refusal !== undefined, remainingMs());
+    const attempt = new Offer(host, purpose, offered, refusal !== undefined, remainingMs());
     let step: InitializeStep;
     try {
       step = await attempt.send();
@@ -63,6 +64,7 @@ export async function openSession(host: HandshakeHost): Promise<Session> {
     const taken = postMessage(endpoint, session, {
       body: '{"jsonrpc":"2.0","method":"notifications/initialized"}',
       operation: "notifications/initialized",
+      purpose,
       limits: { ...lifecycleDeadlines, totalTimeoutMs: remainingMs(), signal: host.signal },
     });
     host.onSent(taken);
@@ -77,6 +79,7 @@ export async function openSession(host: HandshakeHost): Promise<Session> {
 class Offer implements BoundCall {
   readonly scope: RequestScope;
   readonly endpoint: HttpEndpoint;
+  readonly purpose: object;
   sessionId: string | undefined;
   missesHeader = false;
   readonly #host: HandshakeHost;
@@ -84,8 +87,15 @@ class Offer implements BoundCall {
   readonly #remainingMs: number;
   readonly #revision: LegacyRevision;
 
-  constructor(host: HandshakeHost, offered: readonly LegacyRevision[], namesVersion: boolean, remainingMs: number) {
+  constructor(
+    host: HandshakeHost,
+    purpose: object,
+    offered: readonly LegacyRevision[],
+    namesVersion: boolean,
+    remainingMs: number,
+  ) {
     const { headers, revisions } = host.config;
+    this.purpose = purpose;
     this.#host = host;
     this.#offered = [...offered];
     this.#remainingMs = remainingMs;

@@ -17,6 +17,8 @@ export interface OutgoingMessage {
   readonly body: string;
   /** What the authorizer is told. */
   readonly operation: string;
+  /** What it is part of, for who authorizes it. Default: nothing else. */
+  readonly purpose?: object | undefined;
   readonly limits: LifetimeLimits;
 }
 
@@ -27,10 +29,10 @@ export interface OutgoingMessage {
  * and what any exchange can end with. Source: 2025-11-25, Transports, Sending Messages to the Server.
  */
 export function postMessage(endpoint: HttpEndpoint, scope: RequestScope, message: OutgoingMessage): Promise<void> {
-  const { body, operation, limits } = message;
+  const { body, operation, purpose = {}, limits } = message;
   return send(endpoint, () => {
     const headers = [...scope.postHeaders];
-    return { method: "POST", operation, headers, body, acceptsStream: true, attempt: 1, limits };
+    return { method: "POST", operation, purpose, headers, body, acceptsStream: true, attempt: 1, limits };
   });
 }
 
@@ -40,10 +42,12 @@ export async function deleteSession(
   scope: RequestScope,
   limits: LifetimeLimits,
 ): Promise<void> {
+  const purpose = {};
   try {
     await send(endpoint, () => {
       const headers = [...scope.getHeaders];
-      return { method: "DELETE", operation: "DELETE", headers, body: null, acceptsStream: false, attempt: 1, limits };
+      const method = "DELETE";
+      return { method, operation: method, purpose, headers, body: null, acceptsStream: false, attempt: 1, limits };
     });
   } catch {
     // The session ends by itself.

@@ -59,6 +59,8 @@ export interface SessionCallHost {
 export interface BoundCall {
   readonly scope: RequestScope;
   readonly endpoint: HttpEndpoint;
+  /** What it is part of, for who authorizes it. Default: nothing else. */
+  readonly purpose?: object | undefined;
   onHead?(head: AnswerHead): void;
   /** An answer that is no success, before it is judged. */
   onRefused?(status: number, body: string): void;

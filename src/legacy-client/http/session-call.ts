@@ -53,6 +53,7 @@ export class SessionCall<T> implements SessionExchangeOwner, CallOutcomeOwner {
   readonly #request: CallRequest;
   readonly #outcome: CallOutcome<T>;
   readonly #time: CallTime;
+  readonly #purpose: object;
   #listeners: CallListeners | undefined;
   #scope: RequestScope | undefined;
   #exchange: SessionExchange | undefined;
@@ -75,6 +76,7 @@ export class SessionCall<T> implements SessionExchangeOwner, CallOutcomeOwner {
     this.#bound = bound;
     this.#request = new CallRequest(host, spec);
     this.#outcome = new CallOutcome(this.#request, this, spec.onSettled);
+    this.#purpose = bound?.purpose ?? {};
     this.#time = new CallTime(host.endpoint.config.clock, spec);
     this.#stream = new StreamResumption(host.resume);
     if (spec.onProgress !== undefined || spec.onNotification !== undefined) {
@@ -278,6 +280,7 @@ export class SessionCall<T> implements SessionExchangeOwner, CallOutcomeOwner {
       this.#begin(scope, {
         method: "POST",
         operation: method,
+        purpose: this.#purpose,
         headers,
         body,
         acceptsStream: true,
@@ -298,7 +301,16 @@ export class SessionCall<T> implements SessionExchangeOwner, CallOutcomeOwner {
     this.#stream.place.beginAttempt();
     const headers = [...scope.getHeaders, "Last-Event-ID", lastEventId];
     const attempt = this.#exchanges + 1;
-    this.#begin(scope, { method: "GET", operation: "GET", headers, body: null, acceptsStream: true, attempt, limits });
+    this.#begin(scope, {
+      method: "GET",
+      operation: "GET",
+      purpose: this.#purpose,
+      headers,
+      body: null,
+      acceptsStream: true,
+      attempt,
+      limits,
+    });
   }
 
   #begin(scope: RequestScope, request: HttpCallRequest): void {

@@ -13,6 +13,7 @@ import { POST_HEADERS, type RequestScope } from "./session.js";
 import type { LegacySSEConfig } from "./sse-options.js";
 import { messagesIn } from "./split-batch.js";
 import { SseStream } from "./sse-stream.js";
+import { streamAuthorizer } from "./stream-authorizer.js";
 
 /** How many messages beside calls may be on their way at once, whatever calls may. */
 const SIDE_REQUESTS = 16;
@@ -37,6 +38,8 @@ export class SseConnection implements LegacyConnection {
   /** Where calls are posted, and everything else, which never waits for them. */
   #posting: HttpEndpoint | undefined;
   #side: HttpEndpoint | undefined;
+  /** What all requests are part of until the conversation is open, for who authorizes them. */
+  #opening: object | undefined = {};
   #introduction: ServerIntroduction | undefined;
   /** Makes the error of every call from the end on; `undefined` until then. */
   #end: (() => RemoteConnectorError) | undefined;
@@ -56,7 +59,10 @@ export class SseConnection implements LegacyConnection {
       onSettled: (call) => this.#forget(call),
       onSendFailed: (call, cause) => call.fail("connection_broken", cause.message, this.#broken(cause.message)),
       cancelRequest: (requestId) =>
-        this.notify("notifications/cancelled", { requestId, reason: "The answer is no longer needed." }),
+        this.notify("notifications/cancelled", {
+          requestId,
+          reason: "The answer is no longer needed.",
+        }),
       report: (diagnostic) => this.report(diagnostic),
       telemetry: config.telemetry,
       revision: () => this.#introduction?.revision,
@@ -76,8 +82,10 @@ export class SseConnection implements LegacyConnection {
 
   /** Opens the stream and initializes the server. `onSent` is told whose delivery verdict is that of a rejection. */
   async open(onSent: (sent: Promise<unknown>) => void): Promise<void> {
-    const { callDeadlines, signal, headers, transport, authorize } = this.#config;
-    const opened = this.#stream.open(headers, { ...callDeadlines, signal });
+    const { lifecycleDeadlines: limits, signal, headers, transport } = this.#config;
+    const authorize = streamAuthorizer(this.#config.authorize, this.#config.url);
+    const purpose = this.#opening;
+    const opened = this.#stream.open(headers, { ...limits, signal }, purpose);
     onSent(opened);
     const url = await opened;
     this.#posting = new HttpEndpoint(url, transport, authorize);
@@ -85,11 +93,12 @@ export class SseConnection implements LegacyConnection {
     this.#side = new HttpEndpoint(url, { ...transport, maxConcurrentRequests }, authorize);
     this.#introduction = await negotiate(this, this.#config, onSent);
     const scope = this.#scope();
-    const { lifecycleDeadlines: limits } = this.#config;
     const operation = "notifications/initialized";
-    const taken = postMessage(this.#side, scope, { body: INITIALIZED, operation, limits: { ...limits, signal } });
+    const message = { body: INITIALIZED, operation, purpose, limits: { ...limits, signal } };
+    const taken = postMessage(this.#side, scope, message);
     onSent(taken);
     await taken;
+    this.#opening = undefined;
   }
 
   get introduction(): ServerIntroduction {
@@ -106,7 +115,7 @@ export class SseConnection implements LegacyConnection {
     this.#calls.add(call);
     if (this.#served.isServing) call.hold();
     if (this.#end !== undefined || this.#posting === undefined) call.failWith(this.#end?.() ?? closedError());
-    else new Posting(this.#posting, this.#scope(), call, spec).send();
+    else new Posting(this.#posting, this.#scope(), call, spec, this.#opening ?? {}).send();
     return call.promise;
   }
 
@@ -184,7 +193,10 @@ export class SseConnection implements LegacyConnection {
     postMessage(this.#side, this.#scope(), { body, operation, limits }).catch(() => {
       // Of notifications nothing depends on whether they arrive.
       if (operation !== "POST") return;
-      this.report({ kind: "server_request", message: "An answer to a request of the server could not be delivered." });
+      this.report({
+        kind: "server_request",
+        message: "An answer to a request of the server could not be delivered.",
+      });
     });
   }
 
@@ -202,7 +214,7 @@ export class SseConnection implements LegacyConnection {
 }
 
 /** A call by what posting it takes. */
-type PostedCall = OpenCall & Pick<PendingCall<unknown>, "line" | "promise">;
+type PostedCall = OpenCall & Pick<PendingCall<unknown>, "line" | "promise" | "putOff" | "takeUp">;
 
 /** The POST of one call, which ends with it. */
 class Posting implements HttpCallOwner {
@@ -210,6 +222,7 @@ class Posting implements HttpCallOwner {
   readonly #scope: RequestScope;
   readonly #call: PostedCall;
   readonly #spec: Pick<CallSpec<unknown>, "isSentOnce" | "method">;
+  readonly #purpose: object;
   #http: HttpCall | undefined;
   #sends = 0;
   #isTaken = false;
@@ -219,11 +232,13 @@ class Posting implements HttpCallOwner {
     scope: RequestScope,
     call: PostedCall,
     spec: Pick<CallSpec<unknown>, "isSentOnce" | "method">,
+    purpose: object,
   ) {
     this.#endpoint = endpoint;
     this.#scope = scope;
     this.#call = call;
     this.#spec = spec;
+    this.#purpose = purpose;
   }
 
   send(): void {
@@ -232,6 +247,7 @@ class Posting implements HttpCallOwner {
       {
         method: "POST",
         operation: this.#spec.method,
+        purpose: this.#purpose,
         headers: [...this.#scope.postHeaders],
         body: this.#call.line,
         acceptsStream: true,
@@ -244,6 +260,14 @@ class Posting implements HttpCallOwner {
       this,
     );
     if (this.#sends === 1) this.#call.promise.then(this.#drop, this.#drop);
+  }
+
+  onAsking(): void {
+    this.#call.putOff();
+  }
+
+  onAgain(): void {
+    this.#call.takeUp();
   }
 
   onHead({ status }: { readonly status: number }): void {

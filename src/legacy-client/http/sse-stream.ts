@@ -3,6 +3,7 @@ import { parseJson, type StreamEvent } from "../../protocol/index.js";
 import {
   type AnswerHead,
   closedError,
+  type DeadlinePhase,
   type EndpointPolicy,
   type HttpCall,
   type HttpCallOwner,
@@ -42,6 +43,8 @@ export class SseStream implements HttpCallOwner {
   #http: HttpCall | undefined;
   #url: URL;
   #isNamed = false;
+  /** Its authorizer is asked of a refusal. */
+  #isRefused = false;
   #isOver = false;
 
   constructor(endpoint: HttpEndpoint, policy: EndpointPolicy, owner: SseStreamOwner) {
@@ -53,24 +56,27 @@ export class SseStream implements HttpCallOwner {
 
   /**
    * Opens the stream, and gives the place to post to. Rejects with `timeout` when that is not named within
-   * `connectTimeoutMs`, with `invalid_url`, with what any exchange can end with, or with the signal's reason.
+   * `connectTimeoutMs`, which stands still while an authorizer is asked of a refusal, or within the total deadline; with `invalid_url`, with what any exchange can end with, or with the signal's reason.
    */
-  open(headers: readonly string[], limits: LifetimeLimits): Promise<URL> {
-    const { connectTimeoutMs, signal } = limits;
+  open(headers: readonly string[], limits: LifetimeLimits, purpose: object | undefined): Promise<URL> {
+    const { connectTimeoutMs, totalTimeoutMs, signal } = limits;
     if (signal?.aborted === true) {
       this.onAbort(signal.reason, "not_sent");
       return this.#named.promise;
     }
     const watched = {
       onAbort: (reason: unknown) => this.#abort(reason),
-      onDeadline: () => this.#passDeadline(connectTimeoutMs),
+      onDeadline: (phase: DeadlinePhase, limitMs: number) => this.#passDeadline(phase, limitMs),
     };
     const unlimited = { connectTimeoutMs, idleTimeoutMs: Infinity, totalTimeoutMs: Infinity };
-    this.#watch = this.#endpoint.lifetimes.open(watched, { ...unlimited, signal });
+    this.#watch = this.#endpoint.lifetimes.open(watched, { ...unlimited, totalTimeoutMs, signal });
     this.#watch.connecting();
     const call: HttpCallRequest = {
       method: "GET",
       operation: "GET",
+      purpose,
+      // Here signing in begins, when it is asked for.
+      isAwaited: true,
       headers: ["Accept", "text/event-stream", ...headers],
       body: null,
       acceptsStream: true,
@@ -86,6 +92,16 @@ export class SseStream implements HttpCallOwner {
     this.#watch?.close();
     this.#http?.cancel(closedError());
     if (!this.#isNamed) this.#named.fail(closedError());
+  }
+
+  onAsking(): void {
+    this.#isRefused = true;
+    this.#watch?.waiting();
+  }
+
+  onAgain(): void {
+    this.#isRefused = false;
+    this.#watch?.connecting();
   }
 
   onHead({ url }: AnswerHead): void {
@@ -136,7 +152,8 @@ export class SseStream implements HttpCallOwner {
   }
 
   #abort(reason: unknown): void {
-    this.onAbort(reason, this.#evidence().handedOver ? "unknown" : "not_sent");
+    const reached = this.#evidence().handedOver ? "unknown" : "not_sent";
+    this.onAbort(reason, this.#isRefused ? "answered" : reached);
     this.#http?.cancel(closedError());
   }
 
@@ -144,12 +161,13 @@ export class SseStream implements HttpCallOwner {
     return this.#http?.evidence() ?? NOTHING_SENT;
   }
 
-  #passDeadline(limitMs: number): void {
+  #passDeadline(phase: DeadlinePhase, limitMs: number): void {
+    const option = phase === "total" ? "lifecycleTimeoutMs" : "connectTimeoutMs";
     this.#end(
       new RemoteConnectorError("timeout", {
-        message: `The server named no endpoint within ${String(limitMs)} ms (connectTimeoutMs).`,
-        delivery: "unknown",
-        details: { phase: "connect", option: "connectTimeoutMs", limitMs },
+        message: `The server named no endpoint within ${String(limitMs)} ms (${option}).`,
+        delivery: this.#isRefused ? "answered" : "unknown",
+        details: { phase, option, limitMs },
       }),
     );
     this.#http?.cancel(closedError());

@@ -51,6 +51,7 @@ export class ListenExchange implements RequestOwner {
   readonly #owner: ListenOwner;
   readonly #relay: NotificationRelay;
   readonly #telemetry: CallTelemetry | undefined;
+  readonly #purpose = {};
   /** Ends with the acknowledgement: what follows can follow for days. */
   #told: ExchangeTelemetry | undefined;
   #attempt = 0;
@@ -136,6 +137,7 @@ export class ListenExchange implements RequestOwner {
       attempt,
       limits: { connectTimeoutMs, idleTimeoutMs, totalTimeoutMs: Infinity, signal },
       admit,
+      purpose: this.#purpose,
     };
     const exchange = channel.begin(message, toldOwner(this, this.#told));
     // What fails while it begins can have begun the next one.

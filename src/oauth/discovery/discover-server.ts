@@ -3,6 +3,7 @@ import type { ProtectedResource } from "../protected-resource.js";
 import type { OAuthRequester } from "../requester.js";
 import { parseOAuthUrl } from "../requests/index.js";
 import { discoveryFailed, invalidMetadata } from "./failures.js";
+import { isAmbiguous } from "./matches-resource.js";
 import { classifyMetadataAnswer } from "./metadata-answer.js";
 import { defaultServer, readServer } from "./read-server.js";
 import { serverMetadataUrls } from "./well-known-urls.js";
@@ -63,6 +64,7 @@ function parseIssuer(issuer: string, { source = "" }: ProtectedResource): URL {
   } catch (cause) {
     throw invalid("names an issuer whose URL is refused", cause);
   }
+  if (isAmbiguous(issuer)) throw invalid("names an issuer with characters that no URL has");
   // The URL alone does not tell an empty query.
   if (issuer.includes("?")) throw invalid("names an issuer with a query");
   return url;

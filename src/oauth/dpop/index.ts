@@ -1,3 +1,2 @@
 export { chooseDpopAlgorithm } from "./algorithm.js";
-export type { ProverPorts } from "./key-prover.js";
-export { createDpopProver, type DpopProverOptions, openDpopProver } from "./open-prover.js";
+export { createDpopProver, openDpopProver } from "./open-prover.js";

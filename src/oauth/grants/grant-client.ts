@@ -32,6 +32,19 @@ export function chooseGrantClient(
   return client;
 }
 
+/** The error for a workload's assertion that this authorization server must not see. `configuredFor`: where it may go, if that was said. */
+export function assertionElsewhere(
+  issuer: string,
+  configuredFor?: readonly string[],
+): RemoteConnectorError<"client_identity_required"> {
+  const details = {
+    issuer,
+    reason: "other_issuer",
+    ...(configuredFor === undefined ? {} : { configuredFor }),
+  } as const;
+  return refusal("The workload's assertion is for another authorization server.", details);
+}
+
 function refusal(
   message: string,
   details: RemoteConnectorError<"client_identity_required">["details"],

@@ -11,6 +11,7 @@ export interface IdentityProvider {
   readonly tokenEndpoint: string;
   readonly clientId?: string | undefined;
   readonly clientSecret?: string | undefined;
+  readonly authMethod?: "client_secret_basic" | "client_secret_post" | undefined;
 }
 
 /**
@@ -54,8 +55,11 @@ function providerMetadata(tokenEndpoint: string): ServerMetadata {
   return { issuer: new URL(tokenEndpoint).origin, token_endpoint: tokenEndpoint };
 }
 
-/** Its secret goes into the body, as the extension shows it. */
-function providerClient(issuer: string, { clientId, clientSecret }: IdentityProvider): OAuthClient | undefined {
+/** Its secret goes into the body, as the extension shows it, unless the options say otherwise. */
+function providerClient(
+  issuer: string,
+  { authMethod = "client_secret_post", clientId, clientSecret }: IdentityProvider,
+): OAuthClient | undefined {
   if (clientId === undefined) return undefined;
   return {
     kind: "pre_registered",
@@ -63,7 +67,7 @@ function providerClient(issuer: string, { clientId, clientSecret }: IdentityProv
     clientId,
     clientSecret,
     secretExpiresAt: undefined,
-    authMethod: clientSecret === undefined ? "none" : "client_secret_post",
+    authMethod: clientSecret === undefined ? "none" : authMethod,
     signingKey: undefined,
     redirectUris: [],
   };

@@ -6,7 +6,8 @@ import type { OAuthRequester } from "../requester.js";
 import type { TokenSet } from "../token-set.js";
 import { requestToken } from "../token-endpoint/index.js";
 import { askApplication } from "./ask-application.js";
-import { chooseGrantClient } from "./grant-client.js";
+import { isMeantFor } from "./assertion-audience.js";
+import { assertionElsewhere, chooseGrantClient } from "./grant-client.js";
 import { canonicalResource, clientCredentialsParameters, jwtBearerParameters } from "./grant-parameters.js";
 import { exchangeIdToken } from "./identity-provider.js";
 
@@ -30,7 +31,8 @@ export interface ServiceContext {
  * Gets a token by a grant that needs no person. The client is looked at first, then the application is asked for its own token, then
  * the servers are, each once. Nothing is made again and nothing else is tried after a failure, and no refresh token is taken.
  *
- * Rejects with `client_identity_required` (nothing was asked or sent), `authorize_failed` when the application gives no token of its own,
+ * Rejects with `client_identity_required` (nothing was sent; `other_issuer` also for an assertion of a workload that is for another
+ * authorization server), `authorize_failed` when the application gives no token of its own,
  * `oauth_refused` (`assertion` with the identity provider's origin, `token` with the authorization server's issuer), `oauth_invalid`, as
  * the requester does, or with the signal's reason. Source: ext-auth; RFC 7523; RFC 8693.
  */
@@ -48,7 +50,12 @@ export async function serviceToken(
   };
   if (grant.kind === "client_credentials") return ask(clientCredentialsParameters({ resource, scopes }));
   if (grant.kind === "workload_identity") {
-    return ask(jwtBearerParameters(await askApplication(grant.assertion, signal), { resource, scopes }));
+    const { issuer } = server.metadata;
+    if (grant.issuer !== undefined && grant.issuer !== issuer) throw assertionElsewhere(issuer, [grant.issuer]);
+    const assertion = await askApplication(grant.assertion, signal);
+    // Whoever has it can show it where it is for, and the MCP server alone says who is asked.
+    if (grant.issuer === undefined && !isMeantFor(assertion, server.metadata)) throw assertionElsewhere(issuer);
+    return ask(jwtBearerParameters(assertion, { resource, scopes }));
   }
   const idToken = await askApplication(grant.idToken, signal);
   const aim = { audience: server.metadata.issuer, resource: resource ?? canonicalResource(endpoint), scopes };

@@ -1,3 +1,4 @@
+import { findToReplace } from "../find-to-replace.js";
 import type { OAuthClient } from "../oauth-client.js";
 import type { Credential, CredentialKey, CredentialStore } from "../ports.js";
 import { bindingText, parseBindingRow, parseRegistrationRow, registrationText } from "./client-rows.js";
@@ -13,8 +14,8 @@ export interface KeptClient {
 type Adopts<T> = (row: Credential) => T | undefined;
 
 /**
- * What is kept of clients for MCP endpoints: their dynamic registrations, one for each issuer, and where clients that were registered by hand
- * without an issuer belong. Each write compares and sets, so that processes that are at it at once end up with the same.
+ * What is kept of clients, each thing at a place: of an MCP endpoint its dynamic registrations, one for each issuer; of all of them together
+ * where clients that were registered by hand without an issuer belong. Each write compares and sets, so that processes that are at it at once end up with the same.
  *
  * Everything rejects as the store does, and reading with `oauth_invalid` (subject `credential`) for a damaged row, which `keep` and
  * `forgetBinding` do away with.
@@ -57,14 +58,14 @@ export class ClientBook {
   }
 
   /** Where a client that was registered by hand without an issuer belongs. */
-  async boundIssuer(endpoint: string, clientId: string): Promise<string | undefined> {
-    const row = await this.#store.get(bindingKey(endpoint, clientId));
+  async boundIssuer(place: string, clientId: string): Promise<string | undefined> {
+    const row = await this.#store.get(bindingKey(place, clientId));
     return row && parseBindingRow(row, clientId);
   }
 
   /** Binds such a client to an issuer, if it is not bound. Answers where it belongs now, which may be elsewhere. A damaged row stays. */
-  async bind(endpoint: string, clientId: string, issuer: string): Promise<string> {
-    return this.#put(bindingKey(endpoint, clientId), bindingText(clientId, issuer), undefined, {
+  async bind(place: string, clientId: string, issuer: string): Promise<string> {
+    return this.#put(bindingKey(place, clientId), bindingText(clientId, issuer), undefined, {
       written: () => issuer,
       adopt: (row) => parseBindingRow(row, clientId),
       keepsDamaged: true,
@@ -72,14 +73,13 @@ export class ClientBook {
   }
 
   /** Forgets where a client belongs, whatever the row holds. Answers whether there was one. For people, who know what they do. */
-  async forgetBinding(endpoint: string, clientId: string): Promise<boolean> {
-    const key = bindingKey(endpoint, clientId);
-    for (let row = await this.#store.get(key); row !== undefined;) {
-      const result = await this.#store.remove(key, row.generation);
-      if (result.kind === "removed") return true;
-      row = result.current;
+  async forgetBinding(place: string, clientId: string): Promise<boolean> {
+    const key = bindingKey(place, clientId);
+    for (;;) {
+      const row = await findToReplace(this.#store, key, this.#wallNow());
+      if (row === undefined) return false;
+      if ((await this.#store.remove(key, row.generation)).kind === "removed") return true;
     }
-    return false;
   }
 
   async #put<T>(

@@ -8,6 +8,7 @@ import {
 } from "../../transport/index.js";
 import type { RequesterConfig } from "../oauth-options.js";
 import type { OAuthAnswer, OAuthPost, OAuthRequester } from "../requester.js";
+import { assertHost } from "./host-address.js";
 import { parseOAuthUrl } from "./oauth-url.js";
 import { OriginPool } from "./origin-pool.js";
 import { isRedirect, postRedirected, redirectedTo } from "./redirects.js";
@@ -21,31 +22,32 @@ const MAX_CONCURRENT = 8;
  * redirects and waiting included; `maxAnswerBytes` for each answer of a success, of which nothing is given out beyond it, and what is
  * longer of any other is cut there. Answers that redirect are never given out.
  *
- * Beside what the interface names, requests reject with `invalid_options` when a proxy would have to be used and addresses are
- * guarded, and with `unexpected_answer` for a content coding that nobody undoes; `post` with `invalid_header`. Throws `invalid_options`.
+ * Beside what the interface names, requests reject with `invalid_options` when the environment names a proxy that is none, and with
+ * `unexpected_answer` for a content coding that nobody undoes; `post` with `invalid_header`. Throws `invalid_options`.
  * `close` ends what is under way with `cancelled`. Idempotent.
  */
 export function createRequester(config: RequesterConfig): OAuthRequester & { close(): Promise<void> } {
   const { allowedAddresses, ca, clock, lookup, maxAnswerBytes, proxy, requestTimeoutMs } = config;
   const policy = { loopback: allowedAddresses === "public_or_loopback" };
-  const pool = new OriginPool(
-    resolveTransportOptions({
-      allowedAddresses,
-      ca,
-      clock,
-      lookup,
-      proxy,
-      maxBodyBytes: maxAnswerBytes,
-      maxErrorBodyBytes: maxAnswerBytes,
-      maxConcurrentRequests: MAX_CONCURRENT,
-      // One deadline for all of a request.
-      connectTimeoutMs: Infinity,
-      idleTimeoutMs: Infinity,
-      totalTimeoutMs: requestTimeoutMs,
-    }),
-  );
+  const transport = resolveTransportOptions({
+    allowedAddresses,
+    ca,
+    clock,
+    lookup,
+    proxy,
+    maxBodyBytes: maxAnswerBytes,
+    maxErrorBodyBytes: maxAnswerBytes,
+    maxConcurrentRequests: MAX_CONCURRENT,
+    // One deadline for all of a request.
+    connectTimeoutMs: Infinity,
+    idleTimeoutMs: Infinity,
+    totalTimeoutMs: requestTimeoutMs,
+  });
+  // Hosts that are addresses are judged before they are asked for.
+  const pool = new OriginPool({ ...transport, connection: { ...transport.connection, trustsProxy: true } });
   const ask = async (url: URL, run: (endpoint: HttpEndpoint) => Promise<HttpAnswer>): Promise<HttpAnswer> => {
     try {
+      await assertHost(url, allowedAddresses);
       return await pool.use(url, run);
     } catch (error) {
       throw requestFailure(error, requestTimeoutMs);

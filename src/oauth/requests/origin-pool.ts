@@ -32,7 +32,7 @@ export class OriginPool {
 
   /**
    * Runs one request against the endpoint of `url`, over the connections of its origin. Rejects with `cancelled` once closed, with
-   * `invalid_options` when a proxy stands in the way of the address guard, and as `run` does.
+   * `invalid_options` when the environment names a proxy that is none, and as `run` does.
    */
   async use<T>(url: URL, run: (endpoint: HttpEndpoint) => Promise<T>): Promise<T> {
     if (this.#closed !== undefined) throw closedError();

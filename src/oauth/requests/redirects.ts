@@ -3,7 +3,7 @@ import { type AnswerHead, shownUrl } from "../../transport/index.js";
 import { type OAuthUrlPolicy, parseOAuthUrl } from "./oauth-url.js";
 
 /** How many redirects in a row are followed when something is read. */
-export const MAX_HOPS = 3;
+const MAX_HOPS = 3;
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 

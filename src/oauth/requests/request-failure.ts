@@ -14,13 +14,6 @@ export function requestFailure(error: unknown, requestTimeoutMs: number): unknow
       cause: error.cause,
     });
   }
-  if (isRemoteConnectorError(error, "invalid_options") && error.details.option === "allowedAddresses") {
-    const reason = "needs allowPrivateAddresses: the addresses behind a proxy can't be guarded";
-    return new RemoteConnectorError("invalid_options", {
-      message: `The option proxy ${reason}.`,
-      details: { option: "proxy", reason },
-    });
-  }
   return error;
 }
 

@@ -1,16 +1,9 @@
 import { lookup as systemLookup } from "node:dns";
-import { isIP, type LookupFunction } from "node:net";
-import { isRemoteConnectorError } from "../../errors.js";
+import type { LookupFunction } from "node:net";
 import { countOption, durationOption, refuseOption, refuseUnknownOptions } from "../../options.js";
-import {
-  type AllowedAddresses,
-  type Clock,
-  guardLookup,
-  HttpEndpoint,
-  isLoopback,
-  resolveTransportOptions,
-} from "../../transport/index.js";
+import { type AllowedAddresses, type Clock, isLoopback, resolveTransportOptions } from "../../transport/index.js";
 import type { OAuthTransportOptions, RequesterConfig } from "../oauth-options.js";
+import { addressOf, areAllowed } from "./host-address.js";
 
 const OPTION_NAMES: readonly (keyof OAuthTransportOptions)[] = [
   "allowPrivateAddresses",
@@ -24,9 +17,8 @@ const OPTION_NAMES: readonly (keyof OAuthTransportOptions)[] = [
 /**
  * Applies the defaults, and decides for one MCP endpoint which addresses its authorization may reach: public ones; loopback as well when
  * the endpoint is there; any when `allowPrivateAddresses` permits it and the endpoint's own host is, or stands for, an address that is
- * neither. A host that can't be looked up stands for nothing. With that option a name that stands for loopback counts as loopback.
- *
- * Nobody here sees the addresses behind a proxy, so that one can be used only with `allowPrivateAddresses`, and then for all of them.
+ * neither. A host that can't be looked up stands for nothing, and neither does a name where everything goes through one proxy, which alone
+ * may look it up. With that option a name that stands for loopback counts as loopback.
  *
  * Rejects with `invalid_options`.
  */
@@ -55,41 +47,23 @@ async function decideAddresses(
   { ca, lookup, proxy }: Pick<RequesterConfig, "ca" | "lookup" | "proxy">,
 ): Promise<AllowedAddresses> {
   // Certificates and the like are looked at whatever comes of it.
-  const isProxied = await usesProxy(endpoint, { ca, lookup, proxy });
+  const { connection } = resolveTransportOptions({ ca, lookup, proxy });
   if (isLoopback(endpoint.hostname)) return "public_or_loopback";
   if (!allowPrivateAddresses) return "public";
-  if (isProxied) return "any";
-  const host = endpoint.hostname.replace(/^\[(.*)\]$/, "$1");
-  const addresses = await addressesOf(host, lookup ?? systemLookup);
+  const own = addressOf(endpoint);
+  // With the environment's proxy it may be one that is reached without.
+  const isLookedUp = own === undefined && !(connection.proxy instanceof URL);
+  const found = isLookedUp ? await addressesOf(endpoint.hostname, lookup ?? systemLookup) : [];
+  const addresses = own === undefined ? found : [own];
   if (addresses.length === 0 || (await areAllowed(addresses, "public"))) return "public";
   return (await areAllowed(addresses, "public_or_loopback")) ? "public_or_loopback" : "any";
 }
 
-/** Only the transport knows whether a proxy applies: it does if addresses can't be guarded. */
-async function usesProxy(url: URL, parts: Pick<RequesterConfig, "ca" | "lookup" | "proxy">): Promise<boolean> {
-  const transport = resolveTransportOptions({ ...parts, allowedAddresses: "public" });
-  try {
-    await new HttpEndpoint(url, transport, undefined).close();
-    return false;
-  } catch (error) {
-    if (isRemoteConnectorError(error, "invalid_options") && error.details.option === "allowedAddresses") return true;
-    throw error;
-  }
-}
-
 function addressesOf(host: string, lookup: LookupFunction): Promise<readonly string[]> {
-  if (isIP(host) !== 0) return Promise.resolve([host]);
   return new Promise((resolve) => {
     lookup(host, { all: true }, (error, found) => {
       if (error !== null && error !== undefined) resolve([]);
       else resolve(Array.isArray(found) ? found.map(({ address }) => address) : [found]);
     });
   });
-}
-
-/** Asks the guard that connections have. */
-function areAllowed(addresses: readonly string[], allowed: AllowedAddresses): Promise<boolean> {
-  const known = addresses.map((address) => ({ address, family: isIP(address) }));
-  const guard = guardLookup(allowed, (_host, _options, callback) => callback(null, known));
-  return new Promise((resolve) => guard("", { all: true }, (error) => resolve(error === null)));
 }

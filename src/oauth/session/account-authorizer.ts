@@ -22,15 +22,19 @@ export class AccountAuthorizer implements Required<Authorizer> {
     this.#book = book;
     this.#account = account;
     this.authorize = (request: AuthorizeRequest): ReturnType<Required<Authorizer>["authorize"]> =>
-      this.#sessionFor(request.url).headers(request);
-    this.onRefused = (refusal: AuthorizationRefusal): Promise<boolean> =>
-      handleRefusal(refusal, this.#sessionFor(refusal.request.url), this.#operations, asks);
-    this.onAnswered = ({ url }: AuthorizeRequest, headers: ResponseHeaders): void => {
-      if (headers["dpop-nonce"] !== undefined) this.#sessionFor(url).learn(url, headers);
+      this.#sessionFor(request).headers(request);
+    this.onRefused = (refusal: AuthorizationRefusal): Promise<boolean> => {
+      const session = this.#sessionFor(refusal.request);
+      return session.during(() => handleRefusal(refusal, session, this.#operations, asks, book.pending));
+    };
+    this.onAnswered = (request: AuthorizeRequest, headers: ResponseHeaders): void => {
+      this.#operations.settle(request.operation);
+      if (headers["dpop-nonce"] !== undefined) this.#sessionFor(request).learn(request.url, headers);
     };
   }
 
-  #sessionFor(url: string): AccountSession {
+  #sessionFor({ endpoint, url: own }: AuthorizeRequest): AccountSession {
+    const url = endpoint ?? own;
     const last = this.#last;
     if (last?.url === url && !last.session.parts.closed.aborted) return last.session;
     const session = this.#book.get(url, this.#account);

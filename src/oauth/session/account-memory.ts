@@ -34,6 +34,8 @@ export class AccountMemory {
   #reading: Promise<Held> | undefined;
   /** Counts what was taken over otherwise: a read that began before is of no use then. */
   #changes = 0;
+  /** What has this generation, or an earlier one, is not there any more: stores give none twice. */
+  #goneUpTo = -Infinity;
 
   constructor(shelf: GrantShelf, clock: Clock) {
     this.#shelf = shelf;
@@ -56,10 +58,27 @@ export class AccountMemory {
     return this.#reading;
   }
 
-  /** What was just written to the store, or read from it; `undefined`: nothing is there. */
+  /** The same, with a read of one's own, and what it read: what the copy says may be newer. */
+  async look(): Promise<StoredGrant | undefined> {
+    const changes = this.#changes;
+    const grant = await this.#shelf.read();
+    if (changes === this.#changes) this.#keep(grant);
+    return grant;
+  }
+
+  /**
+   * What was just written to the store, or what a write was answered with; `undefined`: nothing is there. What is older than the copy,
+   * or was removed, came late and is passed over.
+   */
   take(grant: StoredGrant | undefined): Held {
     this.#changes += 1;
     return this.#keep(grant);
+  }
+
+  /** That this generation was removed: no request goes out with it, or an earlier one, whoever read it before. */
+  forget(generation: number): void {
+    this.#goneUpTo = Math.max(this.#goneUpTo, generation);
+    if ((this.#held.grant?.generation ?? -Infinity) <= this.#goneUpTo) this.take(undefined);
   }
 
   /** The same, with the copy as it is when the store can't be read just now: a request does not fail because others are writing. */
@@ -80,9 +99,14 @@ export class AccountMemory {
   }
 
   #keep(grant: StoredGrant | undefined): Held {
+    if (grant !== undefined && this.#isLate(grant)) return this.#held;
     this.#readAt = this.#clock.now();
     if (grant?.generation !== this.#held.grant?.generation || grant === undefined) this.#held = heldOf(grant);
     return this.#held;
+  }
+
+  #isLate({ generation }: StoredGrant): boolean {
+    return generation <= this.#goneUpTo || generation < (this.#held.grant?.generation ?? -Infinity);
   }
 }
 

@@ -13,7 +13,7 @@ import { Refresher, type Renewal } from "./refresher.js";
 import { uniteScopes } from "./scope-set.js";
 import { cancelled, codeOf } from "./session-failures.js";
 import type { AccountEvent, SessionParts } from "./session-parts.js";
-import { waitFor } from "./waiting.js";
+import { waitFor, withinMs } from "./waiting.js";
 
 /** After a refresh that failed for the moment, a token that is still good is sent for so long without another attempt. */
 const REFRESH_REST_MS = 5_000;
@@ -23,6 +23,8 @@ const ASKING_REST_MS = 30_000;
 
 /** How long closing waits for a refresh to be stored. */
 const CLOSING_MS = 5_000;
+
+const NOTHING_REPEATED = { issuer: undefined, scopes: [] } as const;
 
 /** A token that is about to expire is replaced without anything that a server said. */
 const EXPIRES = { challenge: NO_CHALLENGE, scopes: [], isExplicit: false } as const;
@@ -36,8 +38,10 @@ export class AccountSession {
   readonly #closing = new AbortController();
   #refreshRestsUntil = -Infinity;
   #askingRestsUntil = -Infinity;
-  /** Scopes that were authorized again although they had been before, since the last sign-in; `""`: none was named. */
-  #repeated: readonly string[] = [];
+  /** What goes on here beside refreshes and authorizations. */
+  #guests = 0;
+  /** Scopes that one issuer authorized again although it had before, since the last sign-in; `""`: none was named. */
+  #repeated: { readonly issuer: string | undefined; readonly scopes: readonly string[] } = NOTHING_REPEATED;
 
   constructor(endpoint: string, account: string, config: OAuthConfig) {
     const closed = this.#closing.signal;
@@ -71,13 +75,23 @@ export class AccountSession {
 
   /** Whether something is under way that others may come to wait for. */
   get isBusy(): boolean {
-    return this.authorization.isBusy || this.#refresher.isBusy;
+    return this.#guests > 0 || this.authorization.isBusy || this.#refresher.isBusy;
+  }
+
+  /** Does something during which the session counts as busy, so that nobody closes it to make room. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    this.#guests += 1;
+    try {
+      return await work();
+    } finally {
+      this.#guests -= 1;
+    }
   }
 
   /** What a request goes out with: at once, where nothing has to be read, renewed or signed first. */
   headers(request: AuthorizeRequest): HeaderMap | undefined | Promise<HeaderMap | undefined> {
     const held = this.parts.memory.peek();
-    if (held === undefined || this.#isDue(held)) return this.#prepare(request);
+    if (held === undefined || this.#isDue(held)) return this.during(() => this.#prepare(request));
     const isBound = held.headers === undefined && held.grant?.record.tokens !== undefined;
     return isBound ? this.#prove(held, request) : held.headers;
   }
@@ -98,19 +112,20 @@ export class AccountSession {
 
   /** Scopes that need not be asked for again. */
   get repeatedScopes(): readonly string[] {
-    return this.#repeated;
+    const { issuer, scopes } = this.#repeated;
+    return issuer === this.#issuer ? scopes : [];
   }
 
   /** These were authorized once more. */
   rememberRepeated(scopes: readonly string[]): void {
-    this.#repeated = uniteScopes(this.#repeated, scopes);
+    this.#repeated = { issuer: this.#issuer, scopes: uniteScopes(this.repeatedScopes, scopes) };
   }
 
   /** A person has signed in by their own wish: what was of no use before is tried again. */
   forgive(): void {
     this.#askingRestsUntil = -Infinity;
     this.#refreshRestsUntil = -Infinity;
-    this.#repeated = [];
+    this.#repeated = NOTHING_REPEATED;
   }
 
   /** Whether there is a refresh token, and the client that it was issued to. */
@@ -126,9 +141,10 @@ export class AccountSession {
   /** Forgets the tokens, here and at the authorization server. Whether there were any. */
   async signOut(): Promise<boolean> {
     const { memory, shelf, tell } = this.parts;
-    this.authorization.cancel("signed out");
+    this.authorization.signOut();
     const removed = await shelf.remove();
-    memory.take(undefined);
+    if (removed === undefined || removed === "damaged") memory.take(undefined);
+    else memory.forget(removed.generation);
     this.forgive();
     if (removed === undefined) return false;
     if (removed === "damaged") return true;
@@ -140,24 +156,33 @@ export class AccountSession {
 
   /**
    * Ends what is under way with `cancelled`. A refresh that was sent is given a while to be stored, though nobody waits for it: what it
-   * was sent with may be of no use any more.
+   * was sent with may be of no use any more. So is a callback that was waited for, to be closed.
    */
   async close(): Promise<void> {
     this.#closing.abort(cancelled("closed"));
-    await this.#refresher.finish(CLOSING_MS);
+    const { clock } = this.parts.config;
+    await withinMs(clock, CLOSING_MS, Promise.all([this.#refresher.finish(), this.authorization.finish()]));
     await this.parts.discovery.close();
+  }
+
+  /** Of what is stored. */
+  get #issuer(): string | undefined {
+    return this.parts.memory.last.grant?.record.issuer;
   }
 
   async #prepare(request: AuthorizeRequest): Promise<HeaderMap | undefined> {
     const { config, memory } = this.parts;
     this.parts.closed.throwIfAborted();
+    const startedAt = config.wallNow();
     // A second time, since what others got may be about to expire as well.
     for (let attempts = 0; ; attempts += 1) {
       const held = memory.peek() ?? (await memory.readLeniently());
       const { grant } = held;
       const tokens = grant?.record.tokens;
       if (grant === undefined || tokens === undefined) return undefined;
-      if (attempts > 1 || !this.#isDue(held)) return held.headers ?? this.#prove(held, request);
+      // What was issued just now is sent, however short its life is.
+      const isNew = attempts > 0 && grant.writtenAt >= startedAt;
+      if (isNew || attempts > 1 || !this.#isDue(held)) return held.headers ?? this.#prove(held, request);
       const failure = await this.#replaceInTime(grant, tokens.accessToken);
       if (failure === undefined) continue;
       if (!holdsExpired(memory.last, config.wallNow())) return memory.last.headers ?? this.#prove(memory.last, request);
@@ -202,7 +227,7 @@ export class AccountSession {
   #onRenewal(renewal: Renewal): void {
     const { config, tell } = this.parts;
     if (renewal.kind === "failed") this.#refreshRestsUntil = config.clock.now() + REFRESH_REST_MS;
-    const { issuer } = this.parts.memory.last.grant?.record ?? {};
+    const issuer = this.#issuer;
     if (renewal.kind === "renewed") {
       const { record } = renewal.grant;
       const kind = renewal.by === "us" ? "token_refreshed" : "token_adopted";

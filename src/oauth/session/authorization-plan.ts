@@ -1,7 +1,7 @@
-import type { AuthorizationServer } from "../authorization-server.js";
+import type { AuthorizationServer, ServerMetadata } from "../authorization-server.js";
 import { selectScopes } from "../code-flow/index.js";
 import type { DpopProver } from "../dpop-prover.js";
-import { createDpopProver } from "../dpop/index.js";
+import { chooseDpopAlgorithm, createDpopProver } from "../dpop/index.js";
 import type { GrantRecord } from "../grant-record.js";
 import type { OAuthClient } from "../oauth-client.js";
 import type { AuthorizationChallenge } from "../protected-resource.js";
@@ -46,7 +46,8 @@ export function planAuthorization(
 ): AuthorizationPlan {
   const { config, discovery } = parts;
   const before = stored?.issuer === server.metadata.issuer ? stored : undefined;
-  const takesDpop = server.metadata.dpop_signing_alg_values_supported !== undefined;
+  const algorithms = server.metadata.dpop_signing_alg_values_supported;
+  const takesDpop = algorithms !== undefined && chooseDpopAlgorithm(algorithms) !== undefined;
   const wantsDpop = resource.needsDpop || (challenge.schemes.has("dpop") && !challenge.schemes.has("bearer"));
   return {
     server,
@@ -54,13 +55,18 @@ export function planAuthorization(
     scopes: selectScopes({
       challenged: challenge.scope,
       resource,
-      server: server.metadata,
+      server: config.grant === undefined ? server.metadata : withoutScopes(server.metadata),
       requestedBefore: before?.requestedScopes ?? [],
       extra: [...config.scopes, ...scopes],
     }),
     bindsTokens: wantsDpop || (config.dpop && takesDpop),
     before,
   };
+}
+
+/** A grant without a person takes no refresh token: nothing is added to its scopes that stands for one. */
+function withoutScopes(metadata: ServerMetadata): ServerMetadata {
+  return { ...metadata, scopes_supported: undefined };
 }
 
 /** A new key for the tokens to come, if they are to be bound to one. Rejects with `unsupported`. */

@@ -1,10 +1,17 @@
 import { isRemoteConnectorError } from "../../errors.js";
+import { chooseAuthMethod } from "../auth-method.js";
 import type { ServerMetadata } from "../authorization-server.js";
 import { ClientBook, type KeptClient, planIdentity, registerClient } from "../identity/index.js";
 import type { OAuthClient } from "../oauth-client.js";
 import type { OAuthConfig } from "../oauth-config.js";
 import type { ServiceGrant } from "../oauth-options.js";
 import type { OAuthRequester } from "../requester.js";
+
+/**
+ * Where it is kept what clients belong to that were registered by hand without an issuer: at one place for all MCP servers of a store, so
+ * that no server leads such a client to an authorization server of its own. It is no endpoint of anybody.
+ */
+const BINDINGS = "oauth:clients";
 
 /** Who the client is at the authorization servers of one MCP endpoint. */
 export class ClientDesk {
@@ -26,8 +33,7 @@ export class ClientDesk {
    */
   async known(server: ServerMetadata, redirectUri?: string): Promise<OAuthClient | undefined> {
     const { callback, identity, wallNow } = this.#config;
-    const loose = identity.preRegistered.find(({ issuer }) => issuer === undefined);
-    let boundIssuer = loose && (await this.#book.boundIssuer(this.#endpoint, loose.clientId));
+    let boundIssuer = await this.#boundIssuer();
     const stored = (await this.#kept(server.issuer))?.client;
     for (;;) {
       const { redirectUris } = callback;
@@ -35,7 +41,7 @@ export class ClientDesk {
       const plan = planIdentity(facts);
       if (plan.kind === "register") return undefined;
       if (!plan.binds || boundIssuer !== undefined) return plan.client;
-      boundIssuer = await this.#book.bind(this.#endpoint, plan.client.clientId, server.issuer);
+      boundIssuer = await this.#book.bind(BINDINGS, plan.client.clientId, server.issuer);
       if (boundIssuer === server.issuer) return plan.client;
     }
   }
@@ -56,9 +62,22 @@ export class ClientDesk {
 
   /** The client for a grant without a person; `undefined`: there is none. Nothing is registered. Rejects with `client_identity_required`. */
   async forService(server: ServerMetadata, { kind }: ServiceGrant): Promise<OAuthClient | undefined> {
-    const { identity } = this.#config;
-    if (kind === "workload_identity" && identity.preRegistered.length === 0) return undefined;
+    // One that registered itself stands for a program that people use, and for no service.
+    const isByHandAlone = kind !== "enterprise_managed";
+    if (isByHandAlone && this.#config.identity.preRegistered.length === 0) return undefined;
     return this.known(server);
+  }
+
+  /** The authorization servers that clients were registered at by hand, or belong to by now. Rejects as the store does. */
+  async registeredAt(): Promise<readonly string[]> {
+    const named = this.#config.identity.preRegistered.flatMap(({ issuer }) => issuer ?? []);
+    const bound = await this.#boundIssuer();
+    return bound === undefined ? named : [...named, bound];
+  }
+
+  async #boundIssuer(): Promise<string | undefined> {
+    const loose = this.#config.identity.preRegistered.find(({ issuer }) => issuer === undefined);
+    return loose && (await this.#book.boundIssuer(BINDINGS, loose.clientId));
   }
 
   /**
@@ -71,7 +90,12 @@ export class ClientDesk {
     const own = preRegistered.find(
       ({ clientId, issuer }) => clientId === client.clientId && (issuer === undefined || issuer === client.issuer),
     );
-    return own && { ...client, clientSecret: own.clientSecret, signingKey: own.signingKey };
+    if (own === undefined) return undefined;
+    const { clientSecret, signingKey } = own;
+    const facts = { supported: undefined, hasSecret: clientSecret !== undefined, hasKey: signingKey !== undefined };
+    // What the options can do by now, which may have had another secret, or a key, when the tokens were issued.
+    const authMethod = chooseAuthMethod({ registered: own.authMethod ?? client.authMethod, ...facts });
+    return { ...client, clientSecret, signingKey, authMethod };
   }
 
   /** Forgets a dynamic registration, if it is still this one. False for any other client: those stay. */

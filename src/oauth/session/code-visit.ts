@@ -3,11 +3,12 @@ import { refuseOption } from "../../options.js";
 import { type PendingAuthorization, prepareAuthorization, readCallback, redeemParameters } from "../code-flow/index.js";
 import { checkCodeFlow } from "../discovery/index.js";
 import type { GrantRecord } from "../grant-record.js";
-import type { CallbackSession, OpenUrl } from "../interaction.js";
+import type { CallbackReceiver, CallbackSession, OpenUrl } from "../interaction.js";
 import type { OAuthClient } from "../oauth-client.js";
 import { isClientRefusal, requestToken } from "../token-endpoint/index.js";
 import { type AuthorizationPlan, proverFor, recordOf } from "./authorization-plan.js";
 import type { SessionParts } from "./session-parts.js";
+import { waitFor } from "./waiting.js";
 
 /** A person's visit to an authorization server, not made yet. */
 export interface PreparedVisit {
@@ -48,7 +49,7 @@ export async function redeemVisit(
 
 /**
  * Asks a person, and makes a record of what the browser brings back. A registration that the authorization server does not know any
- * more, or whose redirect URI can't be listened on, is made anew, once.
+ * more, or whose redirect URI can't be listened on, is made anew, once; with `most` below 2 the person is not asked a second time.
  *
  * Rejects with `oauth_refused`, `oauth_invalid`, `client_identity_required`, `listen_failed`, `invalid_options` for a client without any
  * redirect URI, as `openUrl` and the requester do, or with the signal's reason.
@@ -57,7 +58,7 @@ export async function visitWithBrowser(
   plan: AuthorizationPlan,
   openUrl: OpenUrl,
   parts: SessionParts,
-  signal: AbortSignal,
+  { most = Infinity, signal }: { readonly signal: AbortSignal; readonly most?: number | undefined },
 ): Promise<GrantRecord> {
   checkCodeFlow(plan.server);
   const known = await parts.desk.known(plan.server.metadata);
@@ -68,8 +69,11 @@ export async function visitWithBrowser(
     // Servers that don't know a client show the person a page, and nobody comes back: the next visit is made with another one.
     if (isTimeUp(error)) await parts.desk.forget(known);
     if (signal.aborted) throw error;
-    if (!isClientRefusal(error) && !isRemoteConnectorError(error, "listen_failed")) throw error;
+    // Before anybody was shown anything.
+    const isUnused = isRemoteConnectorError(error, "listen_failed");
+    if (!isUnused && !isClientRefusal(error)) throw error;
     await parts.desk.forget(known);
+    if (!isUnused && most < 2) throw error;
     return visitOnce(plan, openUrl, undefined, parts, signal);
   }
 }
@@ -92,7 +96,7 @@ async function visitOnce(
     );
   }
   // Before anything is registered: where a browser comes back to is part of the registration.
-  const callback = await parts.config.callback.open(known?.redirectUris);
+  const callback = await openCallback(parts.config.callback, known?.redirectUris, signal);
   let isAuthorized = false;
   try {
     const client = known ?? (await register(plan, callback, parts, signal));
@@ -100,13 +104,36 @@ async function visitOnce(
     const { issuer } = plan.server.metadata;
     parts.tell({ kind: "sign_in_started", issuer, scopes: plan.scopes });
     signal.throwIfAborted();
-    await openUrl(visit.pending.url);
-    const record = await redeemVisit(visit, await callback.wait(signal), parts, signal);
+    const answer = await visited(visit.pending.url, openUrl, callback, signal);
+    const record = await redeemVisit(visit, answer, parts, signal);
     isAuthorized = true;
     return record;
   } finally {
     await callback.close(isAuthorized ? "authorized" : "failed");
   }
+}
+
+/** One that opens when nobody waits for it any more is closed. */
+async function openCallback(
+  receiver: CallbackReceiver,
+  registered: readonly string[] | undefined,
+  signal: AbortSignal,
+): Promise<CallbackSession> {
+  const opening = receiver.open(registered);
+  try {
+    return await waitFor(opening, signal);
+  } catch (error) {
+    if (signal.aborted) void opening.then((late) => late.close("failed")).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Shows the person where to go, and waits for the browser: what shows it need not end first, and may not end at all. */
+function visited(url: string, openUrl: OpenUrl, callback: CallbackSession, signal: AbortSignal): Promise<URL> {
+  return new Promise((resolve, reject) => {
+    waitFor(callback.wait(signal), signal).then(resolve, reject);
+    Promise.resolve(openUrl(url)).catch(reject);
+  });
 }
 
 async function register(

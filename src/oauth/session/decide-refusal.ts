@@ -7,6 +7,8 @@ export interface RefusalProgress {
   readonly adoptions: number;
   readonly refreshes: number;
   readonly authorizations: number;
+  /** Those since a request of the operation was taken last. */
+  readonly lastAuthorizations: number;
   /** The last thing that was done is a repetition with a nonce. */
   readonly repeatedForNonce: boolean;
 }
@@ -55,7 +57,7 @@ export type RefusalVerdict =
   | { readonly kind: "token_refused"; readonly reason: ErrorDetails["token_refused"]["reason"] };
 
 /** Authorization requests for one operation, the first included. */
-const MAX_AUTHORIZATIONS = 3;
+export const MAX_AUTHORIZATIONS = 3;
 
 /** Others who go on replacing the token faster than it can be used keep no request going. */
 const MAX_ADOPTIONS = 3;
@@ -78,7 +80,7 @@ export function decideRefusal(facts: RefusalFacts): RefusalVerdict {
 function replace(facts: RefusalFacts): RefusalVerdict {
   const { canRefresh, current, issuer, progress } = facts;
   // What was authorized for this very operation is refused as well: another one would be, too.
-  if (progress.authorizations > 0) return { kind: "token_refused", reason: "refused_again" };
+  if (progress.lastAuthorizations > 0) return { kind: "token_refused", reason: "refused_again" };
   if (current === "same" && canRefresh && progress.refreshes === 0) {
     if (issuer === "unread") return { kind: "look" };
     if (issuer === "unchanged") return { kind: "refresh" };

@@ -1,4 +1,4 @@
-import { isRemoteConnectorError } from "../../errors.js";
+import { findToReplace } from "../find-to-replace.js";
 import type { GrantRecord } from "../grant-record.js";
 import type { Credential, CredentialKey, CredentialStore } from "../ports.js";
 import { parseGrant, printGrant } from "./record-codec.js";
@@ -57,17 +57,16 @@ export class GrantShelf {
   /** Writes a record whatever is there, damaged or not. */
   async replace(record: GrantRecord): Promise<StoredGrant> {
     for (;;) {
-      const current = await this.#present();
-      const expected = current === "sealed" ? undefined : current?.generation;
+      const expected = (await this.#present())?.generation;
       const now = this.#wallNow();
       const put = await this.#credentials.put({ ...this.#key, text: printGrant(record), expected, now });
       if (put.kind === "written") return { record, generation: put.generation, writtenAt: now };
     }
   }
 
-  /** Removes one generation, if it is still the one that is there. */
-  async removeOnly(generation: number): Promise<void> {
-    await this.#credentials.remove(this.#key, generation);
+  /** Removes one generation, if it is still the one that is there. Answers whether it was. */
+  async removeOnly(generation: number): Promise<boolean> {
+    return (await this.#credentials.remove(this.#key, generation)).kind === "removed";
   }
 
   /** Removes whatever is there. Answers with what it was; `damaged` for what could not be read. */
@@ -75,31 +74,18 @@ export class GrantShelf {
     for (;;) {
       const current = await this.#present();
       if (current === undefined) return undefined;
-      const generation = current === "sealed" ? await this.#overwrite() : current.generation;
-      if (generation === undefined) continue;
-      if ((await this.#credentials.remove(this.#key, generation)).kind === "conflict") continue;
+      if ((await this.#credentials.remove(this.#key, current.generation)).kind === "conflict") continue;
       try {
-        return current === "sealed" ? "damaged" : this.#opened(current);
+        return this.#opened(current);
       } catch {
         return "damaged";
       }
     }
   }
 
-  /** `sealed`: a store that seals has something that it can't open. */
-  async #present(): Promise<Credential | "sealed" | undefined> {
-    try {
-      return await this.#credentials.get(this.#key);
-    } catch (error) {
-      if (isRemoteConnectorError(error, "oauth_invalid")) return "sealed";
-      throw error;
-    }
-  }
-
-  /** What can't be opened has no generation to remove it by, but can be written over. */
-  async #overwrite(): Promise<number | undefined> {
-    const put = await this.#credentials.put({ ...this.#key, text: "", expected: undefined, now: this.#wallNow() });
-    return put.kind === "written" ? put.generation : undefined;
+  /** Whatever is there, also what a store that seals can't open. */
+  #present(): Promise<Credential | undefined> {
+    return findToReplace(this.#credentials, this.#key, this.#wallNow());
   }
 
   get #key(): CredentialKey {

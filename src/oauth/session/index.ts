@@ -6,5 +6,5 @@ export { NO_CHALLENGE } from "./authorization-plan.js";
 export { parseGrant } from "./record-codec.js";
 export { normalEndpoint, SessionBook } from "./session-book.js";
 export { signedInAccount } from "./signed-in-account.js";
-export { startSignIn } from "./start-sign-in.js";
+export { finishSignIn, startSignIn } from "./start-sign-in.js";
 export { waitFor } from "./waiting.js";

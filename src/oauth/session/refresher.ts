@@ -18,6 +18,13 @@ export type Renewal =
   /** It may succeed later: the tokens are kept. */
   | { readonly kind: "failed"; readonly error: unknown };
 
+/** The token that is to be replaced is still the one that is there. */
+interface Same {
+  readonly kind: "same";
+  readonly grant: StoredGrant;
+  readonly refreshToken: string;
+}
+
 /** How a refresh request fails. `client`: the authorization server does not know the client, or not by this secret. */
 export type RefreshFailure = "transient" | "client" | "lasting" | "other";
 
@@ -57,7 +64,8 @@ const PAUSE_MOST_MS = 2_000;
  */
 export class Refresher {
   readonly #parts: RefresherParts;
-  #flight: Promise<Renewal> | undefined;
+  /** Of the access token that it replaces. */
+  #flight: { readonly old: string; readonly ended: Promise<Renewal> } | undefined;
 
   constructor(parts: RefresherParts) {
     this.#parts = parts;
@@ -68,33 +76,39 @@ export class Refresher {
     return this.#flight !== undefined;
   }
 
-  /** Resolves when the refresh that is under way has ended, or after so many milliseconds. Never rejects. */
-  async finish(limitMs: number): Promise<void> {
-    if (this.#flight === undefined) return;
-    let cancel: (() => void) | undefined;
-    const limit = new Promise<void>((resolve) => (cancel = this.#parts.clock.schedule(limitMs, resolve)));
-    await Promise.race([this.#flight.catch(() => undefined), limit]);
-    cancel?.();
+  /** Resolves when the refresh that is under way has ended. Never rejects. */
+  async finish(): Promise<void> {
+    await this.#flight?.ended.catch(() => undefined);
   }
 
   /**
-   * Replaces an access token. Whoever asks while that goes on gets the same outcome; it goes on whether somebody waits or not. Rejects
-   * as the store does, and with the signal's reason.
+   * Replaces an access token. Whoever asks while that goes on gets the same outcome, unless it is the very token that is to be
+   * replaced, of somebody who began later; it goes on whether somebody waits or not. Rejects as the store does, and with the signal's
+   * reason.
    */
-  renew(accessToken: string): Promise<Renewal> {
-    this.#flight ??= this.#run(accessToken)
+  async renew(accessToken: string): Promise<Renewal> {
+    for (;;) {
+      const flight = (this.#flight ??= this.#begin(accessToken));
+      const renewal = await flight.ended;
+      if (flight.old === accessToken || renewal.kind !== "renewed") return renewal;
+      if (renewal.grant.record.tokens?.accessToken !== accessToken) return renewal;
+    }
+  }
+
+  #begin(old: string): { readonly old: string; readonly ended: Promise<Renewal> } {
+    const ended = this.#run(old)
       .then((renewal) => {
         this.#parts.ended(renewal);
         return renewal;
       })
       .finally(() => (this.#flight = undefined));
-    return this.#flight;
+    return { old, ended };
   }
 
   async #run(old: string): Promise<Renewal> {
     const { clock, leaseMs: ttlMs, leases, randomBytes, shelf, signal, wallNow } = this.#parts;
     const early = await this.#seen(old);
-    if (early !== undefined) return early;
+    if (early.kind !== "same") return early;
     const name = JSON.stringify(["oauth-refresh", shelf.endpoint, shelf.account]);
     return workAlone<Renewal>({
       name,
@@ -104,7 +118,7 @@ export class Refresher {
       randomBytes,
       ttlMs,
       signal,
-      seen: () => this.#seen(old),
+      seen: async () => otherThanSame(await this.#seen(old)),
       work: () => this.#refresh(old),
     }).catch((error: unknown) => {
       signal.throwIfAborted();
@@ -112,24 +126,25 @@ export class Refresher {
     });
   }
 
-  /** What the store says: a newer token, or nothing to refresh by; `undefined`: it is still the old one. */
-  async #seen(old: string): Promise<Renewal | undefined> {
-    const grant = await this.#parts.shelf.read();
-    this.#parts.memory.take(grant);
+  /** What the store says: a newer token, nothing to refresh by, or still the old one. */
+  async #seen(old: string): Promise<Renewal | Same> {
+    const grant = await this.#parts.memory.look();
     const tokens = grant?.record.tokens;
     if (grant === undefined || tokens === undefined) return { kind: "none" };
     if (tokens.accessToken !== old) return { kind: "renewed", grant, by: "others" };
-    return this.#parts.canRefresh(grant.record) ? undefined : { kind: "none" };
+    const { refreshToken } = tokens;
+    if (refreshToken === undefined || !this.#parts.canRefresh(grant.record)) return { kind: "none" };
+    return { kind: "same", grant, refreshToken };
   }
 
   async #refresh(old: string): Promise<Renewal> {
-    const { clock, memory, randomBytes, signal } = this.#parts;
+    const { clock, randomBytes, signal } = this.#parts;
     for (let attempt = 0; ; attempt += 1) {
       const seen = await this.#seen(old);
-      if (seen !== undefined) return seen;
-      const { grant } = memory.last;
-      const refreshToken = grant?.record.tokens?.refreshToken;
-      if (grant === undefined || refreshToken === undefined) return { kind: "none" };
+      if (seen.kind !== "same") return seen;
+      // What is closed begins nothing new.
+      signal.throwIfAborted();
+      const { grant, refreshToken } = seen;
       const answer = await this.#ask(grant, refreshToken);
       if ("tokens" in answer) return this.#keep(grant, answer.tokens);
       const { error, failure } = answer;
@@ -154,7 +169,7 @@ export class Refresher {
   /** Only what others made counts after a failure; that nothing is stored any more is for the next who looks. */
   async #newer(old: string): Promise<Renewal | undefined> {
     const seen = await this.#seen(old);
-    return seen?.kind === "renewed" ? seen : undefined;
+    return seen.kind === "renewed" ? seen : undefined;
   }
 
   /**
@@ -214,6 +229,10 @@ export class Refresher {
     // The same tokens under another generation: what was refused is refused.
     return this.#clear(put.current, failure, error);
   }
+}
+
+function otherThanSame(seen: Renewal | Same): Renewal | undefined {
+  return seen.kind === "same" ? undefined : seen;
 }
 
 function isSameGrant(a: GrantRecord, b: GrantRecord): boolean {

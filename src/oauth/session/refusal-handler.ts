@@ -1,11 +1,16 @@
-import { isRemoteConnectorError } from "../../errors.js";
 import type { AuthorizationRefusal, HeaderMap } from "../../transport/index.js";
 import { readChallenges } from "../challenge/index.js";
 import type { AuthorizationChallenge } from "../protected-resource.js";
 import type { AccountSession } from "./account-session.js";
-import { type AuthorizationReason, decideRefusal, type RefusalFacts, type RefusalVerdict } from "./decide-refusal.js";
-import { stillNames } from "./endpoint-discovery.js";
+import {
+  type AuthorizationReason,
+  decideRefusal,
+  MAX_AUTHORIZATIONS,
+  type RefusalFacts,
+  type RefusalVerdict,
+} from "./decide-refusal.js";
 import type { Operations } from "./operations.js";
+import type { PendingSignIns } from "./pending-sign-ins.js";
 import { splitScopes, uniteScopes } from "./scope-set.js";
 import { tokenRefused } from "./session-failures.js";
 import { demandSignIn } from "./demand-sign-in.js";
@@ -32,6 +37,7 @@ export async function handleRefusal(
   session: AccountSession,
   operations: Operations,
   asks: boolean,
+  pending: PendingSignIns,
 ): Promise<boolean> {
   const challenge = readChallenges(refusal.challenges);
   const { request, sent: headers } = refusal;
@@ -51,10 +57,10 @@ export async function handleRefusal(
       progress: operations.of(request.operation),
     });
     if (verdict.kind === "look") {
-      issuer = await waitFor(lookAtIssuer(challenge, session), refusal.signal);
+      issuer = await waitFor(session.authorization.lookAtIssuer(challenge), refusal.signal);
       continue;
     }
-    const answer = await follow(verdict, hearing, session, operations);
+    const answer = await follow(verdict, hearing, session, operations, pending);
     if (answer !== undefined) return answer;
   }
 }
@@ -65,6 +71,7 @@ async function follow(
   hearing: Hearing,
   session: AccountSession,
   operations: Operations,
+  pending: PendingSignIns,
 ): Promise<boolean | undefined> {
   const { operation } = hearing.refusal.request;
   switch (verdict.kind) {
@@ -81,10 +88,9 @@ async function follow(
       operations.count(operation, "refreshes");
       return refresh(hearing, session);
     case "authorize":
-      operations.count(operation, "authorizations");
-      return authorize(verdict, hearing, session);
+      return authorize(verdict, hearing, session, operations);
     case "sign_in_required":
-      throw await demandSignIn(verdict.reason, wishOf(hearing), session, hearing.refusal.signal);
+      throw await demandSignIn(verdict.reason, wishOf(hearing), session, pending, hearing.refusal.signal);
     case "token_refused":
       throw await refuse(verdict.reason, hearing, session);
   }
@@ -101,10 +107,23 @@ async function authorize(
   { addsScope, reason }: { readonly addsScope: boolean; readonly reason: AuthorizationReason },
   hearing: Hearing,
   session: AccountSession,
-): Promise<true> {
+  operations: Operations,
+): Promise<true | undefined> {
   const { refusal, sent } = hearing;
-  const cause = { ...wishOf(hearing), refusedToken: sent, isExplicit: false };
-  await session.authorization.obtain(cause, refusal.signal);
+  const { operation } = refusal.request;
+  const wish = wishOf(hearing);
+  // What others are asking for may do, but nothing says so: it is no request of this operation.
+  const other = session.authorization.forLess(wish, session.parts.memory.last.grant?.record.requestedScopes ?? []);
+  if (other !== undefined) {
+    await waitFor(other, refusal.signal);
+    return undefined;
+  }
+  operations.count(operation, "authorizations");
+  const most = MAX_AUTHORIZATIONS - operations.of(operation).authorizations + 1;
+  const cause = { ...wish, refusedToken: sent, isExplicit: false, most };
+  const { requests } = await session.authorization.obtain(cause, refusal.signal);
+  // Of a registration that was not known any more: the person was asked twice.
+  if (requests > 1) operations.count(operation, "authorizations");
   if (reason === "insufficient_scope" && !addsScope) session.rememberRepeated(namedBy(hearing));
   return true;
 }
@@ -132,23 +151,6 @@ async function rememberRefused(scopes: readonly string[], { parts }: AccountSess
   if (refusedScopes.length === record.refusedScopes.length) return;
   const put = await parts.shelf.write({ ...record, refusedScopes }, generation);
   parts.memory.take(put.kind === "written" ? put.grant : put.current);
-}
-
-/** Metadata that can't be read say nothing against the issuer: tokens of it can go nowhere else. */
-async function lookAtIssuer(
-  challenge: AuthorizationChallenge,
-  { parts }: AccountSession,
-): Promise<"unchanged" | "changed"> {
-  const issuer = parts.memory.last.grant?.record.issuer;
-  try {
-    const resource = await parts.discovery.look(challenge);
-    return issuer === undefined || stillNames(resource, issuer) ? "unchanged" : "changed";
-  } catch (error) {
-    parts.closed.throwIfAborted();
-    // What breaks a rule is not passed over.
-    if (isRemoteConnectorError(error, "oauth_invalid")) throw error;
-    return "unchanged";
-  }
 }
 
 function factsOf(
@@ -184,8 +186,7 @@ function currentOf(
 function whoIsAsked({ request }: AuthorizationRefusal, session: AccountSession, asks: boolean): RefusalFacts["asks"] {
   const { grant, openUrl } = session.parts.config;
   if (grant !== undefined) return "service";
-  // A person waits for the answer of a POST, and of nothing else.
-  if (request.httpMethod !== "POST") return "not_here";
+  if (request.httpMethod !== "POST" && request.isAwaited !== true) return "not_here";
   if (!asks || openUrl === false) return "nobody";
   return session.isAskingResting ? "later" : "person";
 }

@@ -1,6 +1,7 @@
 import { parseEndpoint } from "../../transport/index.js";
 import type { OAuthConfig } from "../oauth-config.js";
 import { AccountSession } from "./account-session.js";
+import { PendingSignIns } from "./pending-sign-ins.js";
 import { cancelled } from "./session-failures.js";
 
 /** More accounts at a time are no help: what is forgotten of one is in the store. */
@@ -8,6 +9,8 @@ const MAX_SESSIONS = 256;
 
 /** The sessions of all accounts at all endpoints: made when they are needed, a bounded number of them. */
 export class SessionBook {
+  /** The sign-ins of all of them whose browsers others receive. */
+  readonly pending: PendingSignIns;
   readonly #config: OAuthConfig;
   /** The one that was looked for last is the last. */
   readonly #sessions = new Map<string, AccountSession>();
@@ -15,11 +18,12 @@ export class SessionBook {
 
   constructor(config: OAuthConfig) {
     this.#config = config;
+    this.pending = new PendingSignIns(config.clock, config.signInTimeoutMs);
   }
 
   /** Throws `invalid_url` for what is no endpoint, and `cancelled` once closed. */
   get(endpoint: string | URL, account: string): AccountSession {
-    if (this.#closed !== undefined) throw cancelled("closed");
+    this.assertOpen();
     const href = normalEndpoint(endpoint);
     const key = JSON.stringify([href, account]);
     const session = this.#sessions.get(key) ?? new AccountSession(href, account, this.#config);
@@ -29,10 +33,16 @@ export class SessionBook {
     return session;
   }
 
+  /** Throws `cancelled` once closed. */
+  assertOpen(): void {
+    if (this.#closed !== undefined) throw cancelled("closed");
+  }
+
   /** Ends what is under way with `cancelled`. Idempotent. */
   close(): Promise<void> {
     this.#closed ??= Promise.all([...this.#sessions.values()].map((session) => session.close())).then(() => undefined);
     this.#sessions.clear();
+    this.pending.clear();
     return this.#closed;
   }
 

@@ -26,6 +26,14 @@ export async function sleep(clock: Clock, ms: number, signal: AbortSignal): Prom
   }
 }
 
+/** Resolves when the work has ended, or after so many milliseconds. Never rejects. */
+export async function withinMs(clock: Clock, limitMs: number, work: Promise<unknown>): Promise<void> {
+  let cancel: (() => void) | undefined;
+  const limit = new Promise<void>((resolve) => (cancel = clock.schedule(limitMs, resolve)));
+  await Promise.race([work.catch(() => undefined), limit]);
+  cancel?.();
+}
+
 /** How long to wait before the next attempt: twice as long each time, and half of it by chance. `chance` is one byte. Pure. */
 export function backoffMs(attempt: number, firstMs: number, mostMs: number, chance: number): number {
   const whole = Math.min(mostMs, firstMs * 2 ** attempt);

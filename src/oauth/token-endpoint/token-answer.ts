@@ -23,6 +23,8 @@ export interface AnsweredToken extends TokenSet {
 
 /** Visible ASCII: what a header can hold. It is more than `b64token`, as RFC 6749 allows, and some servers use. */
 const SENDABLE = /^[!-~]+$/;
+/** Source: RFC 6749, Access Token Scope. */
+const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 const DECIMAL = /^-?[0-9]+(?:\.[0-9]+)?$/;
 
 /**
@@ -66,11 +68,11 @@ function readExpiry(value: unknown, { askedAt }: AnswerContext): number | undefi
   return Number.isSafeInteger(at) ? at : undefined;
 }
 
-/** Scopes separated by spaces, or a list of them, each once. */
+/** Scopes separated by spaces, or a list of them, each once. What is no scope by its characters is shown to nobody, and dropped. */
 function readScopes(value: unknown): readonly string[] | undefined {
   const texts: readonly unknown[] = Array.isArray(value) ? value : [value];
   const scopes = texts.flatMap((each) => (typeof each === "string" ? each.split(/\s+/) : []));
-  const named = new Set(scopes.filter((scope) => scope !== ""));
+  const named = new Set(scopes.filter((scope) => SCOPE.test(scope)));
   return named.size === 0 ? undefined : [...named];
 }
 

@@ -1,7 +1,6 @@
 import { isRemoteConnectorError } from "../../errors.js";
 import type { OAuthStore } from "../oauth-options.js";
 import type { Credential, CredentialConflict, CredentialStore } from "../ports.js";
-import { classifyEnvelope } from "./envelope.js";
 import type { VaultKey } from "./vault-key.js";
 
 /** What {@link sealedCredentials} can be told. */
@@ -75,9 +74,8 @@ export function sealedStore(store: OAuthStore, key: VaultKey, options?: SealingO
   return { credentials: sealedCredentials(store.credentials, key, options), leases: store.leases };
 }
 
-/** What this package writes is a JSON object. Anything else that is no envelope is a damaged one. */
+/** What this package writes is a JSON object, which no envelope is. Anything else is a damaged envelope. */
 function isUnsealed(text: string): boolean {
-  if (classifyEnvelope(text).kind !== "foreign") return false;
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null;

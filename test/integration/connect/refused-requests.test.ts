@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createEraMemory } from "../../../src/connect/index.js";
 import { RemoteConnectorError } from "../../../src/errors.js";
 import { answerStatus, type Handler, likeLegacyServer, likeModernServer } from "../../../src/testing/index.js";
-import type { Authorizer, HeaderMap } from "../../../src/transport/index.js";
+import type { Authorizer, AuthorizeRequest, HeaderMap } from "../../../src/transport/index.js";
 import { ChangingServer, failureOf, reach } from "./parties.js";
 
 const TOOLS = { tools: [{ name: "echo" }] };
@@ -116,5 +116,40 @@ describe("A-8: finding the era of a server that asks for authorization", () => {
     expect(await failureOf(client.callTool({ name: "echo" }))).toMatchObject({ code: "sign_in_required" });
     expect(server.posted.slice(before).filter((method) => method === "server/discover")).toEqual([]);
     expect(client.era).toBe("modern");
+  });
+
+  it("all requests of one search are one operation, and what follows is none of it", async () => {
+    const server = await ChangingServer.start(legacy);
+    const asked: AuthorizeRequest[] = [];
+    const answered: AuthorizeRequest[] = [];
+    let refusals = 0;
+    server.become((request) =>
+      request.method === "initialize" && (refusals += 1) === 1 ? answerStatus(403) : legacy(request),
+    );
+    const authorize: Authorizer = {
+      authorize: (request) => void asked.push(request),
+      onRefused: ({ request }) => {
+        expect(request).toBe(asked.at(-1));
+        return true;
+      },
+      onAnswered: (request) => void answered.push(request),
+    };
+    const { client } = await reach(server.url, { authorize, headers: { "X-Read": () => "1" } });
+    const opening = asked.filter(({ httpMethod }) => httpMethod === "POST");
+    expect(opening.map(({ method }) => method)).toEqual([
+      "server/discover",
+      "initialize",
+      "initialize",
+      "notifications/initialized",
+    ]);
+    expect(new Set(opening.map(({ operation }) => operation)).size).toBe(1);
+    // The same request is the same object, here as in any client.
+    expect(opening[1]).toBe(opening[2]);
+    for (const request of answered) expect(asked).toContain(request);
+    const calls = asked.length;
+    await client.callTool({ name: "echo" });
+    await client.callTool({ name: "echo" });
+    const [one, other] = asked.slice(calls).filter(({ method }) => method === "tools/call");
+    expect(new Set([opening[0]?.operation, one?.operation, other?.operation]).size).toBe(3);
   });
 });

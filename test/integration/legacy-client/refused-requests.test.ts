@@ -1,7 +1,8 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { RemoteConnectorError } from "../../../src/errors.js";
+import { deliveryOf, RemoteConnectorError } from "../../../src/errors.js";
 import { LegacySSEClient } from "../../../src/legacy-client/index.js";
 import {
+  answerError,
   answerFeed,
   answerStatus,
   EventFeed,
@@ -12,7 +13,9 @@ import {
   notificationMessage,
 } from "../../../src/testing/index.js";
 import type { AuthorizationRefusal, Authorizer, AuthorizeRequest, HeaderMap } from "../../../src/transport/index.js";
+import { FakeClock } from "../../support/fake-clock.js";
 import { connectHttp, serve } from "./http-parties.js";
+import { SessionServer } from "./session-server.js";
 
 const clientInfo = { name: "test", version: "1" };
 const tools = [{ name: "t", run: () => ({ content: [] }) }];
@@ -26,9 +29,8 @@ class Refresher implements Authorizer {
     this.#refuses = refuses;
   }
 
-  authorize({ operation }: AuthorizeRequest): HeaderMap {
-    const isFresh = this.refused.some((one) => one.operation === operation);
-    return { Authorization: isFresh ? "Bearer fresh" : "Bearer stale" };
+  authorize(request: AuthorizeRequest): HeaderMap {
+    return { Authorization: this.refused.includes(request) ? "Bearer fresh" : "Bearer stale" };
   }
 
   onRefused(refusal: AuthorizationRefusal): Promise<boolean> {
@@ -125,5 +127,191 @@ describe("A-8: requests of a legacy client that are refused and made again", () 
     });
     await expect(client.callTool({ name: "t" })).resolves.toEqual({ content: [] });
     expect(server.requests.filter(({ method }) => method === "initialize")).toHaveLength(2);
+  });
+});
+
+/** Lets everybody in, and writes down what for. */
+class Recorder implements Authorizer {
+  readonly asked: AuthorizeRequest[] = [];
+
+  authorize(request: AuthorizeRequest): undefined {
+    this.asked.push(request);
+  }
+
+  /** How many operations these requests belong to. */
+  operations(...methods: string[]): number {
+    const matching = this.asked.filter(({ method }) => methods.includes(method));
+    return new Set(matching.map(({ operation }) => operation)).size;
+  }
+}
+
+describe("A-8: what is one operation of a legacy client", () => {
+  it("all repetitions of a read; and each call is another one", async () => {
+    let lists = 0;
+    const inner = likeLegacyServer({ tools, revision: "2025-11-25" });
+    const server = await serve((request) =>
+      request.method === "tools/list" && (lists += 1) < 3 ? answerStatus(503) : inner(request),
+    );
+    const authorize = new Recorder();
+    const { client } = await connectHttp(server.url, { authorize, random: () => 0 });
+    await client.listTools();
+    expect(lists).toBe(3);
+    expect(authorize.operations("tools/list")).toBe(1);
+    await client.listTools();
+    expect(authorize.operations("tools/list")).toBe(2);
+  });
+
+  it("a call in a session that was lost, and again in the next one; the handshake of that is another", async () => {
+    const sessions = new SessionServer({ refuse: () => answerError(-32001, "gone", { status: 404, id: "null" }) });
+    const server = await serve(sessions.handle);
+    const authorize = new Recorder();
+    const { client } = await connectHttp(server.url, { authorize });
+    expect(authorize.operations("initialize", "notifications/initialized")).toBe(1);
+    sessions.forget();
+    await client.callTool({ name: "t" });
+    expect(authorize.asked.filter(({ method }) => method === "tools/call")).toHaveLength(2);
+    expect(authorize.operations("tools/call")).toBe(1);
+    expect(authorize.operations("initialize", "notifications/initialized")).toBe(2);
+    expect(authorize.operations("initialize", "tools/call")).toBe(3);
+  });
+
+  it("L-11: the stream of HTTP+SSE, for which a person may be asked, with the handshake", async () => {
+    const server = await serve(likeSseServer({ tools }));
+    const authorize = new Recorder();
+    const client = await LegacySSEClient.connect({ endpoint: server.url, clientInfo, authorize });
+    onTestFinished(() => client.close());
+    expect(authorize.asked.map(({ method, isAwaited }) => [method, isAwaited])).toEqual([
+      ["GET", true],
+      ["initialize", undefined],
+      ["notifications/initialized", undefined],
+    ]);
+    expect(authorize.operations("GET", "initialize", "notifications/initialized")).toBe(1);
+    await client.callTool({ name: "t" });
+    await client.callTool({ name: "t" });
+    expect(authorize.operations("GET", "tools/call")).toBe(3);
+  });
+});
+
+describe("A-8: HTTP+SSE while an authorizer is asked", () => {
+  /** Refuses each request of this method once, and says when it is asked and what it is to answer. */
+  async function asking(method: string) {
+    const clock = new FakeClock();
+    const inner = likeSseServer({ tools });
+    let isRefused = false;
+    const server = await serve((request) => {
+      const name = request.method ?? request.verb;
+      if (name !== method || isRefused) return inner(request);
+      isRefused = true;
+      return answerStatus(401);
+    });
+    let tell: (refusal: AuthorizationRefusal) => void = () => undefined;
+    const asked = new Promise<AuthorizationRefusal>((resolve) => (tell = resolve));
+    let answer: (again: boolean) => void = () => undefined;
+    const verdict = new Promise<boolean>((resolve) => (answer = resolve));
+    const authorize: Authorizer = {
+      authorize: () => undefined,
+      onRefused: (refusal) => {
+        tell(refusal);
+        return verdict;
+      },
+    };
+    const connect = (signal?: AbortSignal): Promise<LegacySSEClient> =>
+      LegacySSEClient.connect({ endpoint: server.url, clientInfo, authorize, clock, signal, connectTimeoutMs: 30_000 });
+    return { clock, server, asked, answer, connect };
+  }
+
+  const opening = (connecting: Promise<LegacySSEClient>): Promise<LegacySSEClient> => {
+    onTestFinished(async () => (await connecting).close());
+    return connecting;
+  };
+
+  it("L-11: the wait for the endpoint stands still", async () => {
+    const { clock, asked, answer, connect } = await asking("GET");
+    const connecting = opening(connect());
+    await asked;
+    clock.step(100_000);
+    answer(true);
+    await expect((await connecting).callTool({ name: "t" })).resolves.toEqual({ content: [] });
+  });
+
+  it("L-11: and runs anew when the stream is asked for again", async () => {
+    const clock = new FakeClock();
+    const feed = new EventFeed();
+    let gets = 0;
+    const server = await serve(() => ((gets += 1) === 1 ? answerStatus(401) : answerFeed(feed)));
+    const authorize = { authorize: (): undefined => undefined, onRefused: () => true };
+    const connecting = LegacySSEClient.connect({ endpoint: server.url, clientInfo, authorize, clock });
+    const failed = connecting.catch((error: unknown) => error);
+    await expect.poll(() => feed.listeners).toBe(1);
+    clock.step(30_000);
+    expect(await failed).toMatchObject({ code: "timeout", delivery: "unknown", details: { phase: "connect" } });
+  });
+
+  it("L-11: not for longer than the lifecycle may take", async () => {
+    const { clock, asked, connect, server } = await asking("GET");
+    const failed = connect().catch((error: unknown) => error);
+    const { signal } = await asked;
+    clock.step(119_999);
+    expect(signal.aborted).toBe(false);
+    clock.step(1);
+    expect(await failed).toMatchObject({
+      code: "timeout",
+      delivery: "answered",
+      details: { phase: "total", option: "lifecycleTimeoutMs", limitMs: 120_000 },
+    });
+    expect([signal.aborted, server.requests.length, clock.pending]).toEqual([true, 1, 0]);
+  });
+
+  it("L-11: the caller's abort ends it", async () => {
+    const { asked, connect } = await asking("GET");
+    const caller = new AbortController();
+    const connecting = connect(caller.signal);
+    const failed = connecting.catch((error: unknown) => error);
+    const { signal } = await asked;
+    caller.abort("enough");
+    expect(await failed).toBe("enough");
+    expect([signal.aborted, deliveryOf(connecting)]).toEqual([true, "answered"]);
+  });
+
+  it("a call's idle deadline stands still, and the call is made again", async () => {
+    const { clock, asked, answer, connect } = await asking("tools/call");
+    const client = await opening(connect());
+    const called = client.callTool({ name: "t" });
+    await asked;
+    clock.step(600_000);
+    answer(true);
+    await expect(called).resolves.toEqual({ content: [] });
+  });
+
+  it("a call that is given up meanwhile was answered, and the server is told nothing of it", async () => {
+    const { asked, connect, server } = await asking("tools/call");
+    const client = await opening(connect());
+    const caller = new AbortController();
+    const called = client.callTool({ name: "t" }, { signal: caller.signal });
+    const failed = called.catch((error: unknown) => error);
+    const { signal } = await asked;
+    caller.abort("enough");
+    expect(await failed).toBe("enough");
+    expect([signal.aborted, deliveryOf(called)]).toEqual([true, "answered"]);
+    await client.ping();
+    expect(server.requests.map(({ method }) => method)).not.toContain("notifications/cancelled");
+  });
+
+  it("a call that nobody may authorize was answered", async () => {
+    const server = await serve((request) => {
+      if (request.method === "tools/call") return answerStatus(401);
+      return inner(request);
+    });
+    const inner = likeSseServer({ tools });
+    const details = { endpoint: server.url, reason: "no_token", scopes: [] } as const;
+    const authorize = {
+      authorize: (): undefined => undefined,
+      onRefused: () => Promise.reject(new RemoteConnectorError("sign_in_required", { message: "Sign in.", details })),
+    };
+    const client = await opening(LegacySSEClient.connect({ endpoint: server.url, clientInfo, authorize }));
+    await expect(client.callTool({ name: "t" })).rejects.toMatchObject({
+      code: "sign_in_required",
+      delivery: "answered",
+    });
   });
 });

@@ -1,7 +1,9 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { RemoteConnectorError } from "../../../src/errors.js";
 import {
+  answerError,
   answerFeed,
+  answerResult,
   answerStatus,
   EventFeed,
   type Handler,
@@ -106,5 +108,57 @@ describe("A-8: requests of a modern client that are refused and made again", () 
     await expect(once.closed).resolves.toMatchObject(expected);
     await expect(client.keepListening(FILTER).closed).resolves.toMatchObject(expected);
     expect(server.requests).toHaveLength(2);
+  });
+});
+
+describe("A-8: what is one operation of a modern client", () => {
+  /** Answers these in turn, and counts the operations that its authorizer was told of. */
+  async function record(...answers: ReturnType<Handler>[]) {
+    const server = await ScriptedServer.start((request) => answers.shift() ?? modern(request));
+    onTestFinished(() => server.close());
+    const asked: AuthorizeRequest[] = [];
+    const authorize = (request: AuthorizeRequest): undefined => void asked.push(request);
+    const handlers = { roots: () => [{ uri: "file:///home" }] };
+    const client = connect(server.url, { authorize, random: () => 0, handlers });
+    const told = (): [number, number] => [asked.length, new Set(asked.map(({ operation }) => operation)).size];
+    return { client, told };
+  }
+
+  const contract = { parameters: [] };
+
+  it("all repetitions of a read, all pages of a walk; and each call is another one", async () => {
+    const { client, told } = await record(answerStatus(503), answerStatus(503));
+    await client.listTools();
+    expect(told()).toEqual([3, 1]);
+    await client.listTools();
+    expect(told()).toEqual([4, 2]);
+    const walk = await record(
+      answerResult({ tools: [{ name: "a", inputSchema: { type: "object" } }], nextCursor: "2" }),
+      answerStatus(503),
+    );
+    await walk.client.listAllTools();
+    expect(walk.told()).toEqual([3, 1]);
+  });
+
+  it("a call that is made again for another version of the same server, or with the input that was asked for", async () => {
+    const version = { supported: ["2026-07-28"], requested: "2026-07-28" };
+    const asks = { resultType: "input_required", inputRequests: { where: { method: "roots/list" } } };
+    const { client, told } = await record(
+      answerError(-32022, "no", { status: 400, data: version }),
+      answerResult(asks),
+    );
+    await client.callTool({ name: "t" }, { contract });
+    expect(told()).toEqual([3, 1]);
+    await client.callTool({ name: "t" }, { contract });
+    expect(told()).toEqual([4, 2]);
+  });
+
+  it("A-8: with repeats: never a refused request is made again when its authorizer says so, and admitted again", async () => {
+    const { server } = await serve();
+    const admitted: string[] = [];
+    const admit = (): undefined => void admitted.push("asked");
+    const client = connect(server.url, { authorize: refreshing() });
+    await client.callTool({ name: "t" }, { contract, admit, repeats: "never" });
+    expect([server.requests.length, admitted.length]).toEqual([2, 2]);
   });
 });

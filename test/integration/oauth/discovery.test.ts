@@ -298,8 +298,9 @@ describe("discoverServer", () => {
     expect(await failure).toMatchObject({ code: "timeout" });
   });
 
-  it("A-3: an issuer with a query is none", async () => {
-    for (const issuer of [`${as.origin}/?x=1`, `${as.origin}?`, `${as.origin}/#x`]) {
+  it("A-3: an issuer with a query is none, nor is one that others could read as another", async () => {
+    const ambiguous = [`${as.origin}\\@other.test`, ` ${as.origin}`, `${as.origin}/\n`];
+    for (const issuer of [`${as.origin}/?x=1`, `${as.origin}?`, `${as.origin}/#x`, ...ambiguous]) {
       await expect(findServer(published(issuer))).rejects.toMatchObject({
         code: "oauth_invalid",
         details: { subject: "resource_metadata", member: "authorization_servers" },

@@ -1,5 +1,6 @@
+import type { LookupFunction } from "node:net";
 import { gzipSync } from "node:zlib";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { OAuthTransportOptions, RequesterConfig } from "../../../src/oauth/oauth-options.js";
 import { createRequester, resolveRequester } from "../../../src/oauth/requests/index.js";
 import { OriginPool } from "../../../src/oauth/requests/origin-pool.js";
@@ -238,22 +239,49 @@ describe("createRequester", () => {
     expect(places.connections).toBeLessThan(30);
   });
 
-  it("A-11: through a proxy only where addresses need no guard", async () => {
+  it("A-11: through a proxy, which looks names up and may be anywhere, and over its tunnels alone", async () => {
     const secure = await startPlaces("https");
-    secure.places = { "/doc": { found: true } };
+    secure.places = { "/doc": { found: true }, "/token": { posted: true } };
     const proxy = await ConnectProxy.start();
     open.push(proxy);
-    const options = { proxy: { url: proxy.url } };
-    const url = `${secure.originAt("mcp.test")}/doc`;
-    const guarded = await requesterFor("https://mcp.test/mcp", options);
-    await expect(guarded.requester.get(url)).rejects.toMatchObject({
-      code: "invalid_options",
-      details: { option: "proxy" },
-    });
+    const asked: string[] = [];
+    const lookup: LookupFunction = (name, _options, callback) => {
+      asked.push(name);
+      callback(null, [{ address: "127.0.0.1", family: 4 }]);
+    };
+    const url = proxy.url.replace("127.0.0.1", "proxy.test");
+    const { requester } = await requesterFor("https://mcp.test/mcp", { proxy: { url }, lookup });
+    await expect(requester.get(`${secure.originAt("mcp.test")}/doc`)).resolves.toMatchObject({ status: 200 });
+    const posted = requester.post(form(`${secure.originAt("mcp.test")}/token`));
+    await expect(posted).resolves.toMatchObject({ status: 200 });
+    expect(secure.connections).toBe(proxy.tunnels.length);
+    expect(new Set(proxy.tunnels.map(({ to }) => to))).toEqual(new Set([`mcp.test:${String(secure.port)}`]));
+    expect(new Set(asked)).toEqual(new Set(["proxy.test"]));
+  });
+
+  it("A-11: names that the environment excepts from its proxy are guarded, and so are all without one", async () => {
+    const secure = await startPlaces("https");
+    const proxy = await ConnectProxy.start();
+    open.push(proxy);
+    for (const name of ["HTTPS_PROXY", "https_proxy"]) vi.stubEnv(name, proxy.url);
+    for (const name of ["NO_PROXY", "no_proxy"]) vi.stubEnv(name, "proxy.test");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const lookup: LookupFunction = (_name, _options, callback) => callback(null, [{ address: "127.0.0.1", family: 4 }]);
+    const { requester } = await requesterFor("https://mcp.test/mcp", { proxy: "environment", lookup });
+    const refused = { code: "connect_failed", details: { reason: "ERR_ADDRESS_REFUSED" } };
+    await expect(requester.get(`${secure.originAt("proxy.test")}/`)).rejects.toMatchObject(refused);
     expect(proxy.tunnels).toEqual([]);
-    const free = await requesterFor("https://mcp.test/mcp", { ...options, allowPrivateAddresses: true });
-    await expect(free.requester.get(url)).resolves.toMatchObject({ status: 200 });
+    await expect(requester.get(`${secure.originAt("mcp.test")}/`)).resolves.toMatchObject({ status: 404 });
     expect(proxy.tunnels).toHaveLength(1);
+  });
+
+  it("A-11: an environment whose proxy is none is refused by name, without its value", async () => {
+    for (const name of ["HTTPS_PROXY", "https_proxy"]) vi.stubEnv(name, "socks5://me:secret@h");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { requester } = await requesterFor("https://mcp.test/mcp", { proxy: "environment" });
+    const error = await outcomeOf(requester.get("https://mcp.test/"));
+    expect(error).toMatchObject({ code: "invalid_options", details: { option: "proxy" } });
+    expect(String(error)).not.toContain("secret");
   });
 });
 

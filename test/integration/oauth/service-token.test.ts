@@ -269,6 +269,14 @@ describe("enterprise-managed authorization", () => {
     expect(basicOf(as.heard[0])).toBe("client-1:as-secret");
   });
 
+  it("A-9: shows the secret to an identity provider that takes it so by Basic", async () => {
+    idp.answers = [{ json: JAG }];
+    as.answers = [{ json: TOKEN }];
+    await serviceToken(requester, grantOf({ authMethod: "client_secret_basic" }), contextOf());
+    expect(basicOf(idp.heard[0])).toBe("idp-client:idp-secret");
+    for (const member of ["client_id", "client_secret"]) expect(idp.heard[0]?.form).not.toHaveProperty(member);
+  });
+
   it("A-9: asks for the ID token and the ID-JAG anew each time", async () => {
     let asked = 0;
     const grant = grantOf({ idToken: () => Promise.resolve(`id-${String((asked += 1))}`) });
@@ -404,7 +412,13 @@ describe("enterprise-managed authorization", () => {
 });
 
 describe("workload identity", () => {
-  const grant: ServiceGrant = { kind: "workload_identity", assertion: () => "work.load.jwt" };
+  type Workload = Extract<ServiceGrant, { kind: "workload_identity" }>;
+  let grant: Workload;
+  beforeEach(() => {
+    grant = { kind: "workload_identity", assertion: () => "work.load.jwt", issuer: as.origin };
+  });
+  const jwtFor = (claims: unknown): string =>
+    ["{}", JSON.stringify(claims), "signature"].map((part) => Buffer.from(part).toString("base64url")).join(".");
 
   it("A-9: is the workload's own JWT, without a client", async () => {
     as.answers = [{ json: TOKEN }];
@@ -415,6 +429,44 @@ describe("workload identity", () => {
       { grant_type: JWT_BEARER, assertion: "work.load.jwt", resource: RESOURCE, scope: "read write" },
     ]);
     expect(as.heard[0]?.headers.authorization).toBeUndefined();
+  });
+
+  it("A-9: is sent to nobody but the issuer that it is for, whatever it says itself, and not asked for then", async () => {
+    let wasAsked = false;
+    const assertion = (): string => {
+      wasAsked = true;
+      return jwtFor({ aud: as.origin });
+    };
+    const elsewhere = { ...grant, assertion, issuer: "https://other.test" };
+    for (const client of [undefined, clientOf()]) {
+      expect(await failureOf(serviceToken(requester, elsewhere, contextOf({ client })))).toMatchObject({
+        code: "client_identity_required",
+        details: { issuer: as.origin, reason: "other_issuer", configuredFor: ["https://other.test"] },
+      });
+    }
+    expect([wasAsked, as.heard.length]).toEqual([false, 0]);
+  });
+
+  it("A-9: without such an issuer is sent to an audience of its own alone: an MCP server names whom it likes", async () => {
+    const said = (claims: unknown): Workload => ({ kind: "workload_identity", assertion: () => jwtFor(claims) });
+    const context = contextOf({ client: undefined });
+    for (const aud of [as.origin, `${as.origin}/`, `${as.origin}/token`, ["https://other.test", as.origin]]) {
+      as.answers = [{ json: TOKEN }];
+      expect(await serviceToken(requester, said({ aud }), context)).toMatchObject({ accessToken: "at-1" });
+    }
+    const heard = as.heard.length;
+    const others = [{ aud: "https://other.test" }, { aud: `${as.origin}.test` }, { aud: [1, null] }, {}, [], null];
+    const texts = ["work.load.jwt", jwtFor({ aud: as.origin }).replace(/\.[^.]*$/, "")];
+    for (const workload of [
+      ...others.map(said),
+      ...texts.map((text) => ({ ...grant, issuer: undefined, assertion: () => text })),
+    ]) {
+      expect(await failureOf(serviceToken(requester, workload, context))).toMatchObject({
+        code: "client_identity_required",
+        details: { issuer: as.origin, reason: "other_issuer" },
+      });
+    }
+    expect(as.heard).toHaveLength(heard);
   });
 
   it("A-9: names the client where there is one that has no secret", async () => {

@@ -1,9 +1,11 @@
 import type { LookupFunction } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { discoverResource, discoverServer } from "../../../src/oauth/discovery/index.js";
+import type { OAuthTransportOptions } from "../../../src/oauth/oauth-options.js";
 import type { ProtectedResource } from "../../../src/oauth/protected-resource.js";
 import { createRequester, resolveRequester } from "../../../src/oauth/requests/index.js";
 import { AUTHORITY } from "../../support/certificates.js";
+import { ConnectProxy } from "../../support/connect-proxy.js";
 import { FakeClock } from "../../support/fake-clock.js";
 import { Places, redirectTo } from "./places.js";
 
@@ -51,7 +53,7 @@ const lookup: LookupFunction = (name, _options, callback) => {
 
 async function requesterFor(
   endpoint: string,
-  options: { allowPrivateAddresses?: boolean; lookup?: LookupFunction } = {},
+  options: Pick<OAuthTransportOptions, "allowPrivateAddresses" | "lookup" | "proxy"> = {},
 ) {
   const transport = { ca: AUTHORITY, lookup, ...options };
   const requester = createRequester(await resolveRequester(new URL(endpoint), transport, new FakeClock()));
@@ -91,6 +93,15 @@ const ROWS: readonly (readonly [what: string, url: string, failure: object])[] =
   ["a name for a public address and loopback", "https://mixed.test:SECURE/", REFUSED_ADDRESS],
   ["a name for nothing", "https://empty.test/", REFUSED_ADDRESS],
   ["localhost with a dot", "https://localhost.:SECURE/", REFUSED_ADDRESS],
+  ["localhost below it", "https://a.localhost:SECURE/", REFUSED_ADDRESS],
+  ["IPv4 at the end of IPv6", "https://[::10.0.0.1]/", REFUSED_ADDRESS],
+  ["a private address by 6to4", "https://[2002:a00:1::]/", REFUSED_ADDRESS],
+  ["no address of IPv6", "https://[::]:SECURE/", REFUSED_ADDRESS],
+  ["a private address as a number", "https://0xa000001/", REFUSED_ADDRESS],
+  ["a private address with a dot", "https://10.0.0.1./", REFUSED_ADDRESS],
+  ["a zone of IPv6", "https://[fe80::1%25lo]/", REFUSED_URL],
+  ["loopback by backslashes", "https:\\\\127.0.0.1:SECURE\\@public.test/", REFUSED_URL],
+  ["loopback in wide digits", "https://１２７.0.0.1:SECURE/", REFUSED_URL],
   ["loopback", "https://127.0.0.1:SECURE/", REFUSED_URL],
   ["loopback by name", "https://localhost:SECURE/", REFUSED_URL],
   ["loopback as a number", "https://2130706433:SECURE/", REFUSED_URL],
@@ -130,6 +141,21 @@ describe("an MCP server elsewhere", () => {
     async (_what, row, failure) => {
       const requester = await requesterFor("https://93.184.216.34/mcp", { allowPrivateAddresses: true });
       await expect(requester.get(withPorts(row))).rejects.toMatchObject(failure);
+      expectNothingReached();
+    },
+  );
+
+  it.each(ROWS.filter(([what]) => !what.startsWith("a name for")))(
+    "A-11: can't lead through a proxy to %s: %s",
+    async (_what, row, failure) => {
+      const proxy = await ConnectProxy.start({ status: 502 });
+      open.push(proxy);
+      const url = withPorts(row);
+      const requester = await requesterFor("https://public.test/mcp", { proxy: { url: proxy.url } });
+      await expect(requester.get(url)).rejects.toMatchObject(failure);
+      const post = { url, contentType: "application/json", body: "{}" } as const;
+      await expect(requester.post(post)).rejects.toMatchObject(failure);
+      expect(proxy.tunnels).toEqual([]);
       expectNothingReached();
     },
   );
@@ -269,6 +295,7 @@ describe("an MCP server in a private network", () => {
     await expect(free.get(url)).resolves.toMatchObject({ status: 404 });
     await expect(free.get(`${secure.origin}/m`)).rejects.toMatchObject(REFUSED_URL);
     await expect(free.get(`${plain.origin}/m`)).rejects.toMatchObject(REFUSED_URL);
+    await expect(free.get(`${secure.originAt("localhost.")}/m`)).rejects.toMatchObject(REFUSED_ADDRESS);
     const guarded = await requesterFor("https://mcp.test/mcp");
     await expect(guarded.get(url)).rejects.toMatchObject(REFUSED_ADDRESS);
     expect(secure.visits).toHaveLength(1);

@@ -7,7 +7,8 @@ function failed<C extends ErrorCode>(code: C, details: ErrorDetails[C]): RemoteC
 }
 
 const url = "https://as.example";
-const refused = (status?: number) => failed("oauth_refused", { step: "refresh", issuer: url, status });
+const refused = (status?: number, errorCode?: string) =>
+  failed("oauth_refused", { step: "refresh", issuer: url, status, errorCode });
 const undiscovered = (status: number) => failed("oauth_discovery_failed", { url, status, reason: "" });
 
 describe("A-8: what an authorizer ends with", () => {
@@ -24,6 +25,9 @@ describe("A-8: what an authorizer ends with", () => {
     ["a refusal that a browser brought", refused(), true, true],
     ["a refusal", refused(400), true, true],
     ["an authorization server that is away", refused(500), true, false],
+    ["one that asks for patience", refused(429), true, false],
+    ["one that says so by a word", refused(400, "temporarily_unavailable"), true, false],
+    ["metadata that are too much for it now", undiscovered(429), true, false],
     ["metadata that is refused", undiscovered(499), true, true],
     ["metadata that can't be had now", undiscovered(503), true, false],
     ["a failed authorizer of another kind", failed("authorize_failed", { reason: "" }), false, false],

@@ -20,6 +20,7 @@ describe("F-16: options of connections", () => {
       http2: false,
       lookup: undefined,
       proxy: false,
+      trustsProxy: false,
     });
   });
 

@@ -142,6 +142,9 @@ describe("F-17: where header values come from", () => {
         this.#given = undefined;
         return given;
       }
+      give(given: HeaderMap): void {
+        this.#given = given;
+      }
       onRefused(refusal: AuthorizationRefusal): boolean {
         this.heard.push(refusal);
         return true;
@@ -163,6 +166,17 @@ describe("F-17: where header values come from", () => {
       { ...refusal, sent: { Authorization: "Bearer a" } },
       { ...refusal, sent: undefined },
       [request, { "dpop-nonce": "n" }],
+    ]);
+    // Another request of the same operation, at the same time.
+    const other = { ...request };
+    await authorizer?.authorize(request);
+    recorder.give({ Authorization: "Bearer b" });
+    await authorizer?.authorize(other);
+    await authorizer?.onRefused?.(refusal);
+    await authorizer?.onRefused?.({ ...refusal, request: other });
+    expect(recorder.heard.slice(3)).toEqual([
+      { ...refusal, sent: undefined },
+      { ...refusal, request: other, sent: { Authorization: "Bearer b" } },
     ]);
     expect(resolveHeaderSources({ "X-A": () => "1" }).authorizer?.onRefused).toBeUndefined();
     expect(resolveHeaderSources({ "X-A": () => "1" }, { authorize: () => undefined }).authorizer?.onRefused).toBe(

@@ -1,11 +1,14 @@
 import { createHash, randomBytes } from "node:crypto";
+import { writeFileSync } from "node:fs";
 import { chmod, mkdtemp, readdir, readFile, rename, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { CredentialStore, OAuthStore } from "../../../../src/oauth/index.js";
 import { FileLock, LOCK_STALE_AFTER_MS, type LockHolder } from "../../../../src/oauth/vault/file-lock.js";
+import { FileRows } from "../../../../src/oauth/vault/file-rows.js";
 import { createVaultKey, type FileStoreOptions, openFileStore } from "../../../../src/oauth/vault/index.js";
+import { resolveFileStoreOptions } from "../../../../src/oauth/vault/vault-options.js";
 import { damagedTexts } from "../../../support/damage.js";
 
 const RESOURCE = "https://mcp.example/mcp";
@@ -250,6 +253,51 @@ describe("A-10: a store of sealed files", () => {
       });
       expect(states).toEqual(["held", "taken over"]);
       expect((await readdir(directory)).filter((name) => name.startsWith("lock"))).toEqual([]);
+    });
+
+    it("that was taken over stops each change that was under way, at its last moment", async () => {
+      const { credentials } = await open({ wallNow: () => START });
+      const generation = await write(credentials, ADA);
+      const before = await Promise.all((await readdir(directory)).map((name) => readFile(join(directory, name))));
+      const path = join(directory, "lock");
+      const config = resolveFileStoreOptions({ directory, key, wallNow: () => START });
+      const lock = new FileLock(path, () => START, randomBytes);
+      const late = new FileLock(path, () => START + LOCK_STALE_AFTER_MS, randomBytes);
+      const rows = new FileRows(config, lock);
+      const changes = [
+        () => rows.put({ ...ADA, generation, text: "late", updatedAt: 2 }),
+        () => rows.remove(ADA),
+        () => rows.nextGeneration(),
+        () => rows.keepLeases(new Map()),
+      ];
+      lock.run(() =>
+        late.run(() => {
+          for (const change of changes) expect(change).toThrow(expect.objectContaining({ code: "store_in_use" }));
+        }),
+      );
+      const after = await Promise.all((await readdir(directory)).map((name) => readFile(join(directory, name))));
+      expect(after).toEqual(before);
+    });
+
+    it("of a process that has ended is not taken from the one that took it over a moment ago", async () => {
+      await open();
+      await holdBy({ ...OTHER, pid: 2 ** 22 + 1 });
+      const theirs = JSON.stringify({ ...OTHER, id: "2".repeat(24) });
+      let names = 0;
+      // Names: of the holder, of its file, and, once the dead one was seen, of the file of the succession.
+      const late = new FileLock(
+        join(directory, "lock"),
+        () => START,
+        (size) => {
+          names += 1;
+          if (names === 3) writeFileSync(join(directory, "lock"), theirs);
+          return randomBytes(size);
+        },
+      );
+      expect(() => late.run(() => undefined)).toThrow(expect.objectContaining({ code: "store_in_use" }));
+      expect(names).toBe(3);
+      expect(await readFile(join(directory, "lock"), "utf8")).toBe(theirs);
+      expect(await readdir(directory)).toEqual(["lock"]);
     });
 
     it("leaves nothing behind for long: what killed processes left goes when it is opened", async () => {

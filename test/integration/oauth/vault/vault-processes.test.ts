@@ -88,6 +88,21 @@ describe("A-10: a vault among processes", () => {
       expect((await readdir(directory)).filter((name) => /lock|tmp/.test(name))).toEqual([]);
     });
 
+    it("each get their turn when they are many, and nothing that was written is lost", async () => {
+      await put(directory, "0");
+      const body = `${OPEN}
+        for (let i = 0; i < 20; i += 1) {
+          const result = await credentials.put({ ...place, name: args[1] + i, text: args[1], expected: undefined, now: 1 });
+          await say(result.kind === "written" ? result.generation : result.kind);
+        }`;
+      const names = "abcdefghij".split("");
+      const said = await Promise.all(names.map((name) => saidBy(programs.start(body, directory, name))));
+      expect(new Set(said.flat().map(Number)).size).toBe(200);
+      const { credentials } = await openFileStore({ directory, key });
+      const texts = (await credentials.list(PLACE.resource)).map(({ text }) => text).toSorted();
+      expect(texts).toEqual(["0", ...names.flatMap((name) => Array.from({ length: 20 }, () => name))]);
+    });
+
     it("leave the old entry when the disk is full, and can be read then", async () => {
       const generation = await put(directory, "old");
       const body = `${OPEN}

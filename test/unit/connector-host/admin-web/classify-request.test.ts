@@ -36,7 +36,7 @@ describe("H-33: requests to the admin plane in a browser", () => {
     const kinds = [...ADMIN_VERBS.keys()].filter(
       (name) => classify("POST", `/admin/api/${name}`, FORM).kind !== "verb",
     );
-    expect(kinds).toEqual(["link"]);
+    expect(kinds).toEqual(["sign-in-server", "link"]);
   });
 
   it.each([

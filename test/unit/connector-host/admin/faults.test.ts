@@ -51,6 +51,42 @@ describe("H-33: failures that travel", () => {
         details: { connectorKey: "a", member: "x", source: "secret", name: "n", reason: "missing" },
       }),
     ],
+    [
+      new RemoteConnectorError("client_identity_required", {
+        message: "m",
+        details: { issuer: "https://as", reason: "other_issuer", configuredFor: ["https://other"] },
+      }),
+    ],
+    [
+      new RemoteConnectorError("oauth_discovery_failed", {
+        message: "m",
+        details: { url: "https://as/x", status: 503, reason: "r" },
+      }),
+    ],
+    [
+      new RemoteConnectorError("oauth_invalid", {
+        message: "m",
+        details: { subject: "token", url: "https://as/token", member: "access_token", reason: "missing" },
+      }),
+    ],
+    [
+      new RemoteConnectorError("oauth_refused", {
+        message: "m",
+        details: { step: "token", issuer: "https://as", errorCode: "invalid_client", status: 401 },
+      }),
+    ],
+    [
+      new RemoteConnectorError("sign_in_required", {
+        message: "m",
+        details: { endpoint: "https://mcp", reason: "no_token", issuer: "https://as", scopes: [""] },
+      }),
+    ],
+    [
+      new RemoteConnectorError("token_refused", {
+        message: "m",
+        details: { endpoint: "https://mcp", status: 403, reason: "scope_not_enough", scopes: ["a"] },
+      }),
+    ],
   ])("H-33: $code comes back with its facts and its delivery", (error) => {
     for (const delivery of ["not_sent", "answered", "unknown"] satisfies Delivery[]) {
       const sent = new RemoteConnectorError(error.code, { message: "m", delivery, details: error.details });
@@ -77,6 +113,14 @@ describe("H-33: failures that travel", () => {
     );
     expect(fault?.details).toEqual({ rpcCode: 1, rpcMessage: "no", rpcData: 0 });
     expect(JSON.stringify(fault)).not.toContain(secret);
+  });
+
+  it("H-33, A-5: where a person would go to sign in stays with whoever began it", () => {
+    const authorizationUrl = "https://as/authorize?state=s3cret";
+    const details = { endpoint: "https://mcp", reason: "no_token" as const, scopes: [], authorizationUrl };
+    const fault = faultOf(new RemoteConnectorError("sign_in_required", { message: "m", details }));
+    expect(fault?.details).toEqual({ endpoint: "https://mcp", reason: "no_token", scopes: [] });
+    expect(JSON.stringify(fault)).not.toContain("s3cret");
   });
 
   it("H-33: what is no failure that may travel is told as a fault of the host", () => {

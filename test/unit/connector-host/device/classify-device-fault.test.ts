@@ -3,8 +3,9 @@ import {
   classifyDeviceFault,
   explainDeviceFault,
 } from "../../../../src/connector-host/device/classify-device-fault.js";
+import { isUnauthorized, needsSignIn } from "../../../../src/connector-host/device/list-server.js";
 import { classifySilence } from "../../../../src/connector-host/device/silence.js";
-import { type Delivery, RemoteConnectorError } from "../../../../src/errors.js";
+import { type Delivery, type ErrorDetails, RemoteConnectorError } from "../../../../src/errors.js";
 
 const NOW = Date.UTC(2026, 7, 1);
 
@@ -35,6 +36,18 @@ const unresolved = new RemoteConnectorError("unresolved_reference", {
   message: "missing",
   details: { connectorKey: "docs", member: "env.A", source: "secret", name: "a", reason: "missing" },
 });
+const signIn = (reason: ErrorDetails["sign_in_required"]["reason"]): RemoteConnectorError =>
+  new RemoteConnectorError("sign_in_required", {
+    message: "no",
+    delivery: "answered",
+    details: { endpoint: "https://docs.example/mcp", reason, scopes: [] },
+  });
+const refused = (status: 401 | 403): RemoteConnectorError =>
+  new RemoteConnectorError("token_refused", {
+    message: "no",
+    delivery: "answered",
+    details: { endpoint: "https://docs.example/mcp", status, reason: "refused_again", scopes: [] },
+  });
 const cancelled = new RemoteConnectorError("cancelled", { message: "no", details: { reason: "closed" } });
 
 describe("faults of the device's connectors", () => {
@@ -62,6 +75,20 @@ describe("faults of the device's connectors", () => {
     for (const error of [answered(403), answered(404), peer(403), peer(), exited]) {
       expect(explainDeviceFault("docs", error, true)).toBe(error);
     }
+  });
+
+  it.each([
+    ["no_token", signIn("no_token"), true, true],
+    ["token_refused", signIn("token_refused"), true, true],
+    ["refresh_refused", signIn("refresh_refused"), true, true],
+    ["insufficient_scope", signIn("insufficient_scope"), false, true],
+    ["a token that is refused", refused(401), true, true],
+    ["a scope that is not enough", refused(403), false, false],
+  ] as const)("A-8, H-8: %s ends what is published, or what is being opened", (_, error, published, opened) => {
+    expect([isUnauthorized(error), needsSignIn(error)]).toEqual([published, opened]);
+    const explained = explainDeviceFault("docs", error, false);
+    if (opened) expect(explained).toMatchObject({ code: "authorization_required", cause: error });
+    else expect(explained).toBe(error);
   });
 
   it("H-9: what a failure says of a server's life", () => {

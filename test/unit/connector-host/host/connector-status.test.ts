@@ -68,6 +68,11 @@ describe("describeConnector", () => {
       "authorization_required",
     ],
     [{ convergence: convergence("parked", { lastError }) }, "failed", "connect_failed"],
+    [
+      { convergence: convergence("parked", { lastError: { code: "authorization_required", message: "" } }) },
+      "authorization_required",
+      "authorization_required",
+    ],
     [{ convergence: convergence("failed", { lastError }) }, "failed", "connect_failed"],
   ])("H-36: %# reads as it is", (facts, is, reason) => {
     expect(state(facts)).toEqual([is, reason]);

@@ -119,6 +119,23 @@ const OWN: { readonly [C in ErrorCode]?: [details: ErrorDetails[C], rpcCode: num
   not_admitted: [{ reason: "stale" }, -32603, { reason: "stale" }],
   limit_exceeded: [{ option: "maxBytes", limit: 7 }, -32603, { option: "maxBytes", limit: 7 }],
   authorization_required: [{ connectorKey: "x", reauthorize: true }, -32603, { connectorKey: "x", reauthorize: true }],
+  sign_in_required: [
+    {
+      endpoint: "https://SECRET",
+      reason: "insufficient_scope",
+      issuer: "https://SECRET",
+      scopes: ["a"],
+      authorizationUrl: "https://SECRET",
+    },
+    -32603,
+    { reason: "insufficient_scope", scopes: ["a"] },
+  ],
+  token_refused: [
+    { endpoint: "https://SECRET", status: 403, reason: "scope_not_enough", scopes: ["a"] },
+    -32603,
+    { reason: "scope_not_enough", scopes: ["a"] },
+  ],
+  oauth_refused: [{ step: "refresh", issuer: "https://SECRET", errorCode: "SECRET" }, -32603, {}],
   route_unavailable: [
     { connectorKey: "x", state: "offline", nextAttemptAt: 99 },
     -32603,

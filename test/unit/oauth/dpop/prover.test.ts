@@ -68,7 +68,7 @@ describe("a proof", () => {
           expect([payload["htm"], payload["htu"]]).toEqual([method, `${origin}${pathname}`]);
         }
       }),
-      { numRuns: 30, seed: 9 },
+      { numRuns: 10, seed: 9 },
     );
   });
 

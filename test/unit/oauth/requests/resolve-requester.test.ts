@@ -60,10 +60,23 @@ describe("resolveRequester", () => {
     expect(await decide(url, { allowPrivateAddresses: true })).toBe(expected);
   });
 
-  it("A-11: behind a proxy no address is seen, so that the option alone decides", async () => {
-    const proxy = { url: "http://proxy.test:3128" };
-    expect(await decide("https://public.test/mcp", { proxy })).toBe("public");
-    expect(await decide("https://public.test/mcp", { proxy, allowPrivateAddresses: true })).toBe("any");
+  it.each([
+    ["https://public.test/mcp", "public"],
+    ["https://private.test/mcp", "public"],
+    ["https://10.0.0.1/mcp", "any"],
+    ["http://127.0.0.1/mcp", "public_or_loopback"],
+  ])(
+    "A-11: behind a proxy, which alone looks names up, with allowPrivateAddresses, for %s: %s",
+    async (url, expected) => {
+      const proxy = { url: "http://proxy.test:3128" };
+      expect(await decide(url, { proxy, allowPrivateAddresses: true })).toBe(expected);
+    },
+  );
+
+  it("A-11: with the environment's proxy a name may be one that is reached without", async () => {
+    const options = { proxy: "environment", allowPrivateAddresses: true };
+    expect(await decide("https://private.test/mcp", options)).toBe("any private.test");
+    expect(await decide("https://unknown.test/mcp", options)).toBe("public unknown.test");
   });
 
   it("A-11: has a deadline and a limit on its own", async () => {

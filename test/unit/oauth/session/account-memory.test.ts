@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createOAuth, type CredentialStore, memoryOAuthStore } from "../../../../src/oauth/index.js";
 import type { GrantRecord } from "../../../../src/oauth/grant-record.js";
-import { grantKey } from "../../../../src/oauth/session/grant-shelf.js";
+import { AccountMemory } from "../../../../src/oauth/session/account-memory.js";
+import { grantKey, GrantShelf } from "../../../../src/oauth/session/grant-shelf.js";
 import { renewalTime } from "../../../../src/oauth/session/freshness.js";
 import { printGrant } from "../../../../src/oauth/session/record-codec.js";
 import { FakeClock } from "../../../support/fake-clock.js";
@@ -59,7 +60,11 @@ describe("the headers of a request", () => {
   it("A-8: come from memory, at once, without a read for each", async () => {
     const { ask, reads } = await open();
     expect(await ask()).toEqual({ Authorization: "Bearer first" });
-    for (let each = 0; each < 10; each += 1) expect(ask()).toEqual({ Authorization: "Bearer first" });
+    const kept = ask();
+    expect(kept).not.toBeInstanceOf(Promise);
+    expect(kept).toEqual({ Authorization: "Bearer first" });
+    // One object for all: nothing is made for a request.
+    for (let each = 0; each < 10; each += 1) expect(ask()).toBe(kept);
     expect(reads()).toBe(1);
   });
 
@@ -107,5 +112,37 @@ describe("the headers of a request", () => {
     expect(renewalTime({ ...token, expiresAt: NOW + 100_000 }, NOW)).toBe(NOW + 90_000);
     expect(renewalTime({ ...token, expiresAt: NOW - 5 }, NOW)).toBe(NOW - 5);
     expect(renewalTime({ ...token, expiresAt: undefined }, NOW)).toBe(Infinity);
+  });
+});
+
+describe("AccountMemory", () => {
+  async function openMemory() {
+    const { credentials } = memoryOAuthStore();
+    const shelf = new GrantShelf(ENDPOINT, "", credentials, () => NOW);
+    const memory = new AccountMemory(shelf, new FakeClock());
+    const first = await shelf.replace(record("first"));
+    return { first, memory, shelf };
+  }
+
+  it("A-7: what was read before a sign-out comes back into no request", async () => {
+    const { first, memory, shelf } = await openMemory();
+    const late = [memory.look(), memory.read()];
+    await shelf.remove();
+    memory.forget(first.generation);
+    await Promise.all(late);
+    expect(memory.last.grant).toBeUndefined();
+    // An answer to a write that others were faster than, and told late.
+    expect(memory.take(first).grant).toBeUndefined();
+    const second = await shelf.replace(record("second"));
+    expect(memory.take(second).grant).toBe(second);
+  });
+
+  it("A-7: an older token takes the place of no newer one", async () => {
+    const { first, memory, shelf } = await openMemory();
+    const second = await shelf.replace(record("second"));
+    memory.take(second);
+    expect(memory.take(first).grant).toBe(second);
+    memory.forget(first.generation);
+    expect(memory.last.grant).toBe(second);
   });
 });

@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { GrantRecord } from "../../../../src/oauth/grant-record.js";
-import { createVaultKey, memoryOAuthStore, type OAuthStore, sealedStore } from "../../../../src/oauth/index.js";
+import {
+  createOAuth,
+  createVaultKey,
+  memoryOAuthStore,
+  type OAuthStore,
+  sealedStore,
+} from "../../../../src/oauth/index.js";
+import { ClientBook } from "../../../../src/oauth/identity/index.js";
 import { GrantShelf, grantKey } from "../../../../src/oauth/session/grant-shelf.js";
 
 const ENDPOINT = "https://mcp.test/";
@@ -60,5 +67,45 @@ describe("a credential that can't be read", () => {
       expect(await shelf.read()).toBeUndefined();
       expect(await shelf.remove()).toBeUndefined();
     }
+  });
+
+  it("A-10: one flipped byte: one account is refused, the others go on, and it can be removed", async () => {
+    const rows = memoryOAuthStore();
+    const store = sealedStore(rows, createVaultKey({ keys: [new Uint8Array(32).fill(1)] }));
+    const tokens = { accessToken: "t", tokenType: "Bearer", expiresAt: undefined, scopes: undefined } as const;
+    const record = { ...RECORD, tokens: { ...tokens, refreshToken: undefined } };
+    for (const account of ["a", "b"]) {
+      await new GrantShelf(ENDPOINT, account, store.credentials, () => 2).write(record, undefined);
+    }
+    const key = grantKey(ENDPOINT, "a");
+    const row = await rows.credentials.get(key);
+    const text = `${row?.text.slice(0, -9) ?? ""}${row?.text.at(-9) === "A" ? "B" : "A"}${row?.text.slice(-8) ?? ""}`;
+    await rows.credentials.put({ ...key, text, expected: row?.generation, now: 3 });
+
+    const oauth = createOAuth({ clientName: "test", store });
+    const request = { url: ENDPOINT, method: "x", httpMethod: "POST", attempt: 1, operation: {} } as const;
+    const headersOf = async (account: string) => oauth.account(account).authorize(request);
+    await expect(headersOf("a")).rejects.toMatchObject({ code: "oauth_invalid" });
+    expect(await headersOf("b")).toEqual({ Authorization: "Bearer t" });
+    expect((await oauth.accounts(ENDPOINT)).map(({ account }) => account)).toEqual(["b"]);
+
+    expect(await oauth.signOut(ENDPOINT, { account: "a" })).toBe(true);
+    expect(await headersOf("a")).toBeUndefined();
+    expect(await headersOf("b")).toEqual({ Authorization: "Bearer t" });
+    await oauth.close();
+  });
+
+  it("A-10: where a client belongs is forgotten, also of a row that can't be opened", async () => {
+    const rows = memoryOAuthStore();
+    const bookOf = (byte: number) => {
+      const { credentials } = sealedStore(rows, createVaultKey({ keys: [new Uint8Array(32).fill(byte)] }));
+      return new ClientBook(credentials, () => 2);
+    };
+    await bookOf(1).bind("place", "client", "https://as.test");
+    const other = bookOf(2);
+    await expect(other.boundIssuer("place", "client")).rejects.toMatchObject({ code: "oauth_invalid" });
+    expect(await other.forgetBinding("place", "client")).toBe(true);
+    expect(await other.forgetBinding("place", "client")).toBe(false);
+    expect(await other.bind("place", "client", "https://other.test")).toBe("https://other.test");
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { decideRefusal, type RefusalFacts, type RefusalVerdict } from "../../../../src/oauth/session/decide-refusal.js";
 
-const FRESH = { adoptions: 0, refreshes: 0, authorizations: 0, repeatedForNonce: false };
+const FRESH = { adoptions: 0, refreshes: 0, authorizations: 0, lastAuthorizations: 0, repeatedForNonce: false };
 
 const FACTS: RefusalFacts = {
   status: 401,
@@ -42,8 +42,13 @@ const CASES: readonly (readonly [string, Partial<RefusalFacts>, RefusalVerdict])
   ["A-8: the second refresh is an authorization", { progress: { ...FRESH, refreshes: 1 } }, authorize("token_refused")],
   [
     "A-8: what was authorized for it is refused as well",
-    { progress: { ...FRESH, authorizations: 1 } },
+    { progress: { ...FRESH, authorizations: 1, lastAuthorizations: 1 } },
     { kind: "token_refused", reason: "refused_again" },
+  ],
+  [
+    "A-8: what was authorized for an earlier round was taken: this one is helped as that was",
+    { issuer: "unchanged", progress: { ...FRESH, authorizations: 1 } },
+    { kind: "refresh" },
   ],
   ["A-8: somebody signed out meanwhile", { current: "none", canRefresh: false }, authorize("no_token")],
   [

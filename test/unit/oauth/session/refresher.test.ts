@@ -38,6 +38,7 @@ const RECORD: GrantRecord = {
 /** Two processes on one store: what the token endpoint says, and what happens meanwhile, is up to the test. */
 async function open(answer: (shelf: GrantShelf, attempt: number) => Promise<TokenSet> | TokenSet) {
   const clock = new FakeClock();
+  const abort = new AbortController();
   const store = memoryOAuthStore();
   const wallNow = (): number => clock.now();
   const discarded: TokenSet[] = [];
@@ -67,14 +68,14 @@ async function open(answer: (shelf: GrantShelf, attempt: number) => Promise<Toke
       },
       discard: (_record, given) => discarded.push(given),
       ended: (renewal) => ended.push(renewal),
-      signal: new AbortController().signal,
+      signal: abort.signal,
     });
     return { shelf, memory, refresher };
   };
   let sequence = 0;
   const one = process();
   const written = await one.shelf.write(RECORD, undefined);
-  return { clock, store, discarded, ended, forgotten, used, one, two: process(), written };
+  return { abort, clock, store, discarded, ended, forgotten, used, one, two: process(), written };
 }
 
 async function current(shelf: GrantShelf): Promise<StoredGrant> {
@@ -224,5 +225,35 @@ describe("Refresher", () => {
     const renewing = one.refresher.renew("old");
     await clock.advance(2_000);
     expect(await renewing).toMatchObject({ kind: "renewed", by: "us" });
+  });
+
+  it("A-7: whoever wants the token replaced that a refresh is just bringing does not get the same one", async () => {
+    let asked = 0;
+    const { one, two, used } = await open(() => tokens((asked += 1) === 1 ? "new" : "newer"));
+    const first = one.refresher.renew("old");
+    const second = one.refresher.renew("new");
+    expect(await first).toMatchObject({ grant: { record: { tokens: tokens("new") } } });
+    expect(await second).toMatchObject({ grant: { record: { tokens: tokens("newer") } } });
+    expect(used).toEqual(["old refresh", "new refresh"]);
+    expect(await two.refresher.renew("new")).toMatchObject({ by: "others" });
+  });
+
+  it("A-7: an answer that brings the same access token again is no reason to ask without end", async () => {
+    const { one, used } = await open(() => tokens("old"));
+    expect(await one.refresher.renew("old")).toMatchObject({ kind: "renewed", by: "us" });
+    expect(used).toHaveLength(1);
+  });
+
+  it("A-7: nothing is sent for a session that was closed before the lease was had", async () => {
+    const { abort, clock, one, store, used } = await open(() => tokens("new"));
+    const claim = { name: JSON.stringify(["oauth-refresh", ENDPOINT, ""]), holder: "other", ttlMs: 1_000 };
+    await store.leases.acquire({ ...claim, now: clock.now() });
+    const renewing = one.refresher.renew("old").catch((error: unknown) => error);
+    await clock.advance(0);
+    await store.leases.release(claim.name, claim.holder);
+    abort.abort("closed");
+    await clock.advance(1_000);
+    expect(await renewing).toBe("closed");
+    expect(used).toEqual([]);
   });
 });

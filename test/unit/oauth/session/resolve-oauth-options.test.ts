@@ -27,6 +27,31 @@ const REFUSED: readonly (readonly [string, object])[] = [
   ["grant", { grant: { kind: "client_credentials" } }],
   ["grant.kind", { grant: { kind: "password" } }],
   ["grant.assertion", { grant: { kind: "workload_identity", assertion: "jwt" } }],
+  ["grant.issuer", { grant: { kind: "workload_identity", assertion: () => "jwt", issuer: "issuer" } }],
+  [
+    "grant.authMethod",
+    {
+      grant: {
+        kind: "enterprise_managed",
+        tokenEndpoint: "https://idp.test/token",
+        idToken: () => "",
+        clientId: "c",
+        clientSecret: "s",
+        authMethod: "none",
+      },
+    },
+  ],
+  [
+    "grant.clientSecret",
+    {
+      grant: {
+        kind: "enterprise_managed",
+        tokenEndpoint: "https://idp.test/token",
+        clientSecret: "s",
+        idToken: () => "",
+      },
+    },
+  ],
   ["grant.tokenEndpoint", { grant: { kind: "enterprise_managed", tokenEndpoint: "", idToken: () => "" } }],
 ];
 

@@ -88,6 +88,10 @@ describe("A-6: private_key_jwt", () => {
       { key: pem(generateKeyPairSync("ec", { namedCurve: "secp256k1" }).privateKey) },
     ],
     ["a short key", { key: pem(generateKeyPairSync("rsa", { modulusLength: 1024 }).privateKey) }],
+    [
+      "a key whose type is RSASSA-PSS",
+      { key: pem(generateKeyPairSync("rsa-pss", { modulusLength: 2048 }).privateKey), algorithm: "PS256" },
+    ],
     ["an algorithm that does not fit", { key: pem(EC.privateKey), algorithm: "RS256" }],
     ["an algorithm that nobody knows", { key: pem(EC.privateKey), algorithm: "none" }],
   ])("F-6: refuses %s, and shows nothing of it", async (_title, key) => {

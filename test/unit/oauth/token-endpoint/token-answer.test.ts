@@ -93,6 +93,8 @@ describe("A-6: the answer of a token endpoint", () => {
       ["a", "b", "c"],
     ],
     [7, undefined],
+    ['a "b" \u001b[2J c\\d e\u0000 é', ["a"]],
+    ['"a"', undefined],
   ])("has the scopes of %j", (scope, scopes) => {
     expect(read({ scope }).scopes).toEqual(scopes);
   });
