@@ -32,19 +32,7 @@ export class Operations {
 }
 
 function counted(before: RefusalProgress, what: Parameters<Operations["count"]>[1]): RefusalProgress {
-  switch (what) {
-    case "nonce":
-      return { ...before, repeatedForNonce: true };
-    case "authorizations": {
-      const { authorizations, lastAuthorizations } = before;
-      return {
-        ...before,
-        authorizations: authorizations + 1,
-        lastAuthorizations: lastAuthorizations + 1,
-        repeatedForNonce: false,
-      };
-    }
-    default:
-      return { ...before, [what]: before[what] + 1, repeatedForNonce: false };
-  }
+  if (what === "nonce") return { ...before, repeatedForNonce: true };
+  const next = { ...before, [what]: before[what] + 1, repeatedForNonce: false };
+  return what === "authorizations" ? { ...next, lastAuthorizations: before.lastAuthorizations + 1 } : next;
 }
