@@ -5,15 +5,24 @@ import { defineConfig } from "vitest/config";
 const MODELS = "test/unit/**/*.{model,property,sizes}.test.ts";
 
 /**
- * Real sockets, nothing of the process that another file could trip over: its files share what is imported, which takes longer than many of
- * them. One that moves the HTTP library's own timers has a process of its own.
+ * Real sockets, and nothing of the process that another file could trip over: such files share what is imported, which takes longer than many
+ * of them.
  */
+const SHARED_FOLDERS = "gateway|legacy-client|modern-client|oauth|serving|testing";
 const SOCKETS = [
   "test/cases/**/*.test.ts",
   "test/contract/**/*.test.ts",
-  "test/integration/{connect,gateway,legacy-client,modern-client,oauth,serving,testing}/**/*.test.ts",
+  `test/integration/@(${SHARED_FOLDERS})/**/*.test.ts`,
 ];
-const ALONE = "test/cases/http.test.ts";
+/** Those of them that count what the process holds, or change it: each has a process of its own. */
+const ALONE = [
+  "test/cases/{http,network,stdio}.test.ts",
+  "test/contract/transport/{compressed-answers,connections,cookies,exchange-events,http2,http2-frames,refused-requests,verdicts}.test.ts",
+  "test/integration/legacy-client/{ending,http-conversation,http-sse,telemetry}.test.ts",
+  "test/integration/modern-client/{edges,secrets,telemetry}.test.ts",
+  "test/integration/oauth/{requester,system-opener,vault/vault-key}.test.ts",
+  "test/integration/testing/scripted-server.test.ts",
+];
 
 export default defineConfig({
   test: {
@@ -36,7 +45,7 @@ export default defineConfig({
         test: {
           name: "sockets",
           include: SOCKETS,
-          exclude: [ALONE],
+          exclude: ALONE,
           isolate: false,
           testTimeout: 30_000,
           hookTimeout: 60_000,
@@ -45,8 +54,12 @@ export default defineConfig({
       {
         test: {
           name: "integration",
-          include: [MODELS, ALONE, "test/integration/**/*.test.ts", "test/package/**/*.test.ts"],
-          exclude: SOCKETS.filter((pattern) => !pattern.startsWith("test/cases/")),
+          include: [
+            MODELS,
+            ...ALONE,
+            `test/integration/!(${SHARED_FOLDERS})/**/*.test.ts`,
+            "test/package/**/*.test.ts",
+          ],
           testTimeout: 30_000,
           hookTimeout: 60_000,
         },
