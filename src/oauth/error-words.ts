@@ -1,4 +1,4 @@
-/** What OAuth and its extensions call their errors. Source: RFC 6749, 7009, 7591, 8707 and 9449; OpenID Connect Core, Authentication Error Response. */
+/** What OAuth and its extensions call their errors. Source: RFC 6749, 7009, 7591, 8707, 9449 and 9470; OpenID Connect Core, Authentication Error Response. */
 const ERROR_WORDS: ReadonlySet<string> = new Set([
   "access_denied",
   "account_selection_required",
@@ -10,15 +10,21 @@ const ERROR_WORDS: ReadonlySet<string> = new Set([
   "invalid_grant",
   "invalid_redirect_uri",
   "invalid_request",
+  "invalid_request_object",
+  "invalid_request_uri",
   "invalid_scope",
   "invalid_software_statement",
   "invalid_target",
   "login_required",
+  "registration_not_supported",
+  "request_not_supported",
+  "request_uri_not_supported",
   "server_error",
   "slow_down",
   "temporarily_unavailable",
   "unapproved_software_statement",
   "unauthorized_client",
+  "unmet_authentication_requirements",
   "unsupported_grant_type",
   "unsupported_response_type",
   "unsupported_token_type",

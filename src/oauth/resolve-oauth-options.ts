@@ -13,6 +13,7 @@ import { resolveIdentity } from "./identity/index.js";
 import type { OAuthConfig } from "./oauth-config.js";
 import type { OAuthEvent, OAuthOptions, ServiceGrant } from "./oauth-options.js";
 import { memoryOAuthStore } from "./vault/index.js";
+import { isScope } from "./scope-set.js";
 
 const NAMES = [
   "callback",
@@ -86,10 +87,6 @@ export function resolveOAuthOptions(options: OAuthOptions): OAuthConfig {
 function flag(option: string, value: boolean | undefined, fallback: boolean): boolean {
   if (value === undefined || typeof value === "boolean") return value ?? fallback;
   return refuseOption(option, "must be true or false");
-}
-
-function isScope(value: unknown): boolean {
-  return typeof value === "string" && /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(value);
 }
 
 function checkGrant(grant: ServiceGrant, clients: number): void {

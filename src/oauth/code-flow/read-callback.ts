@@ -1,33 +1,7 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { RemoteConnectorError } from "../../errors.js";
 import type { PendingAuthorization } from "./prepare-authorization.js";
-
-/**
- * The words for a refusal that are repeated; any other could be text of somebody else's making. Source: RFC 6749, Error Response;
- * RFC 8707; RFC 9470; OpenID Connect Core, Authentication Error Response. `invalid_client` is none of them, but servers use it for a
- * client that they don't know any more.
- */
-const ERROR_CODES: ReadonlySet<string> = new Set([
-  "access_denied",
-  "account_selection_required",
-  "consent_required",
-  "interaction_required",
-  "invalid_client",
-  "invalid_request",
-  "invalid_request_object",
-  "invalid_request_uri",
-  "invalid_scope",
-  "invalid_target",
-  "login_required",
-  "registration_not_supported",
-  "request_not_supported",
-  "request_uri_not_supported",
-  "server_error",
-  "temporarily_unavailable",
-  "unauthorized_client",
-  "unmet_authentication_requirements",
-  "unsupported_response_type",
-]);
+import { knownErrorWord } from "../error-words.js";
 
 /**
  * Reads the answer that a browser brought back: the code that it carries.
@@ -59,7 +33,7 @@ export function readCallback(callbackUrl: URL, pending: PendingAuthorization): {
 
   // A parameter without a value counts as left out. Source: RFC 6749, Authorization Endpoint.
   const error = single("error") ?? "";
-  if (error !== "") return refused(pending, ERROR_CODES.has(error) ? error : undefined);
+  if (error !== "") return refused(pending, knownErrorWord(error));
   const code = single("code") ?? "";
   return code === "" ? refuse(pending, "code", "missing") : { code };
 }

@@ -1,5 +1,6 @@
 import type { ServerMetadata } from "../authorization-server.js";
 import type { ProtectedResource } from "../protected-resource.js";
+import { isScope, splitScopes } from "../scope-set.js";
 
 /** What the scopes of an authorization request are chosen by. */
 export interface ScopeGrounds {
@@ -13,8 +14,6 @@ export interface ScopeGrounds {
   readonly extra: readonly string[];
 }
 
-/** What a scope is made of. Source: RFC 6749, Access Token Scope. */
-const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 const OFFLINE = "offline_access";
 
 /**
@@ -33,13 +32,9 @@ export function selectScopes({
   requestedBefore,
   extra,
 }: ScopeGrounds): readonly string[] {
-  const demanded = (challenged ?? "").split(" ").filter(isScope);
+  const demanded = splitScopes(challenged);
   const named = demanded.length > 0 ? demanded : (resource.scopesSupported ?? []);
   const scopes = new Set([...requestedBefore, ...named, ...extra].filter(isScope));
   if (scopes.size > 0 && server.scopes_supported?.includes(OFFLINE) === true) scopes.add(OFFLINE);
   return [...scopes];
-}
-
-function isScope(value: string): boolean {
-  return SCOPE_TOKEN.test(value);
 }

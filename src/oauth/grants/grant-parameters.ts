@@ -43,16 +43,6 @@ export function tokenExchangeParameters(idToken: string, aim: ExchangeAim): Para
   };
 }
 
-/**
- * What an identity provider is told of a server that published no identifier, and always has to be told something: the endpoint
- * without its fragment, and at the root without its slash. Pure. Source: 2026-07-28, Authorization, Canonical Server URI.
- */
-export function canonicalResource(endpoint: URL): string {
-  const url = new URL(endpoint);
-  url.hash = "";
-  return url.pathname === "/" && url.search === "" ? url.origin : url.href;
-}
-
 function aimParameters({ resource, scopes }: TokenAim): Parameters {
   return {
     ...(resource === undefined ? {} : { resource }),

@@ -1,4 +1,5 @@
 import type { AuthorizationServer } from "../authorization-server.js";
+import { canonicalResource } from "../canonical-resource.js";
 import type { DpopProver } from "../dpop-prover.js";
 import type { OAuthClient } from "../oauth-client.js";
 import type { ServiceGrant } from "../oauth-options.js";
@@ -8,7 +9,7 @@ import { requestToken } from "../token-endpoint/index.js";
 import { askApplication } from "./ask-application.js";
 import { isMeantFor } from "./assertion-audience.js";
 import { assertionElsewhere, chooseGrantClient } from "./grant-client.js";
-import { canonicalResource, clientCredentialsParameters, jwtBearerParameters } from "./grant-parameters.js";
+import { clientCredentialsParameters, jwtBearerParameters } from "./grant-parameters.js";
 import { exchangeIdToken } from "./identity-provider.js";
 
 /** What a token without a person is asked for, where, and by whom. */

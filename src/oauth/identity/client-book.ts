@@ -1,4 +1,3 @@
-import { findToReplace } from "../find-to-replace.js";
 import type { OAuthClient } from "../oauth-client.js";
 import type { Credential, CredentialKey, CredentialStore } from "../ports.js";
 import { bindingText, parseBindingRow, parseRegistrationRow, registrationText } from "./client-rows.js";
@@ -17,8 +16,8 @@ type Adopts<T> = (row: Credential) => T | undefined;
  * What is kept of clients, each thing at a place: of an MCP endpoint its dynamic registrations, one for each issuer; of all of them together
  * where clients that were registered by hand without an issuer belong. Each write compares and sets, so that processes that are at it at once end up with the same.
  *
- * Everything rejects as the store does, and reading with `oauth_invalid` (subject `credential`) for a damaged row, which `keep` and
- * `forgetBinding` do away with.
+ * Everything rejects as the store does, and reading with `oauth_invalid` (subject `credential`) for a damaged row. `keep` writes over
+ * one of a registration; where a client belongs is told by nothing else, and has to be configured then.
  */
 export class ClientBook {
   readonly #store: CredentialStore;
@@ -70,16 +69,6 @@ export class ClientBook {
       adopt: (row) => parseBindingRow(row, clientId),
       keepsDamaged: true,
     });
-  }
-
-  /** Forgets where a client belongs, whatever the row holds. Answers whether there was one. For people, who know what they do. */
-  async forgetBinding(place: string, clientId: string): Promise<boolean> {
-    const key = bindingKey(place, clientId);
-    for (;;) {
-      const row = await findToReplace(this.#store, key, this.#wallNow());
-      if (row === undefined) return false;
-      if ((await this.#store.remove(key, row.generation)).kind === "removed") return true;
-    }
   }
 
   async #put<T>(

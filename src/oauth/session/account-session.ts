@@ -10,7 +10,7 @@ import { GrantShelf, type StoredGrant } from "./grant-shelf.js";
 import { ProofMaker } from "./proof-maker.js";
 import { classifyRefreshFailure, giveBack, requestRefresh } from "./refresh-request.js";
 import { Refresher, type Renewal } from "./refresher.js";
-import { uniteScopes } from "./scope-set.js";
+import { uniteScopes } from "../scope-set.js";
 import { cancelled, codeOf } from "./session-failures.js";
 import type { AccountEvent, SessionParts } from "./session-parts.js";
 import { waitFor, withinMs } from "./waiting.js";

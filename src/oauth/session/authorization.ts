@@ -12,7 +12,7 @@ import { visitWithBrowser } from "./code-visit.js";
 import { stillNames } from "./endpoint-discovery.js";
 import type { StoredGrant } from "./grant-shelf.js";
 import { giveBack } from "./refresh-request.js";
-import { coversScopes, splitScopes, uniteScopes } from "./scope-set.js";
+import { coversScopes, splitScopes, uniteScopes } from "../scope-set.js";
 import { authorizeService } from "./service-grant.js";
 import { cancelled, signInTimeout } from "./session-failures.js";
 import type { SessionParts } from "./session-parts.js";

@@ -1,6 +1,6 @@
 import type { ErrorDetails } from "../../errors.js";
 import type { AuthorizationRefusal } from "../../transport/index.js";
-import { coversScopes } from "./scope-set.js";
+import { coversScopes } from "../scope-set.js";
 
 /** What was done for one operation so far, all its requests together. */
 export interface RefusalProgress {

@@ -1,4 +1,5 @@
 import type { AuthorizationServer, ServerMetadata } from "../authorization-server.js";
+import { canonicalResource } from "../canonical-resource.js";
 import { chooseIssuer, discoverResource, discoverServer } from "../discovery/index.js";
 import type { GrantRecord } from "../grant-record.js";
 import type { OAuthConfig } from "../oauth-config.js";
@@ -167,6 +168,5 @@ export function resourceToSend(
   sendsResource: boolean,
 ): string | undefined {
   if (!sendsResource) return undefined;
-  if (resource !== undefined) return resource;
-  return endpoint.pathname === "/" && endpoint.search === "" ? endpoint.origin : endpoint.href;
+  return resource ?? canonicalResource(endpoint);
 }

@@ -11,7 +11,7 @@ import {
 } from "./decide-refusal.js";
 import type { Operations } from "./operations.js";
 import type { PendingSignIns } from "./pending-sign-ins.js";
-import { splitScopes, uniteScopes } from "./scope-set.js";
+import { splitScopes, uniteScopes } from "../scope-set.js";
 import { tokenRefused } from "./session-failures.js";
 import { demandSignIn } from "./demand-sign-in.js";
 import { waitFor } from "./waiting.js";

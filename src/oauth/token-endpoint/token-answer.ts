@@ -1,4 +1,5 @@
 import type { RemoteConnectorError } from "../../errors.js";
+import { isScope } from "../scope-set.js";
 import { isSuccess } from "../../transport/index.js";
 import { hasError, invalidAnswer, objectIn, refusalOf } from "../refused-answer.js";
 import type { OAuthAnswer } from "../requester.js";
@@ -23,8 +24,6 @@ export interface AnsweredToken extends TokenSet {
 
 /** Visible ASCII: what a header can hold. It is more than `b64token`, as RFC 6749 allows, and some servers use. */
 const SENDABLE = /^[!-~]+$/;
-/** Source: RFC 6749, Access Token Scope. */
-const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 const DECIMAL = /^-?[0-9]+(?:\.[0-9]+)?$/;
 
 /**
@@ -72,7 +71,7 @@ function readExpiry(value: unknown, { askedAt }: AnswerContext): number | undefi
 function readScopes(value: unknown): readonly string[] | undefined {
   const texts: readonly unknown[] = Array.isArray(value) ? value : [value];
   const scopes = texts.flatMap((each) => (typeof each === "string" ? each.split(/\s+/) : []));
-  const named = new Set(scopes.filter((scope) => SCOPE.test(scope)));
+  const named = new Set(scopes.filter(isScope));
   return named.size === 0 ? undefined : [...named];
 }
 

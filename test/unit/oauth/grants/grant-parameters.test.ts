@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { canonicalResource } from "../../../../src/oauth/canonical-resource.js";
 import {
-  canonicalResource,
   clientCredentialsParameters,
   jwtBearerParameters,
   tokenExchangeParameters,

@@ -191,9 +191,6 @@ describe("A-4: where clients without an issuer belong", () => {
         else expect(outcome).toMatchObject(DAMAGED);
       }
     }
-    expect(await book.forgetBinding(ENDPOINT, "own")).toBe(true);
-    expect(await book.forgetBinding(ENDPOINT, "own")).toBe(false);
-    expect(await book.bind(ENDPOINT, "own", "https://new.example")).toBe("https://new.example");
   });
 
   it("is not another client's", async () => {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decideRefusal, type RefusalFacts } from "../../../../src/oauth/session/decide-refusal.js";
 import { Operations } from "../../../../src/oauth/session/operations.js";
-import { uniteScopes } from "../../../../src/oauth/session/scope-set.js";
+import { uniteScopes } from "../../../../src/oauth/scope-set.js";
 
 /** What a server answers with, and what happens beside it. Everything that can go against the client. */
 const answer = fc.record({
